@@ -1,0 +1,4 @@
+//! The CUDA back end.
+
+#[cfg(cuda)]
+pub mod sys;
