@@ -16,8 +16,6 @@
 //! A batch may mix assignments of different jobs. Each is finished alone: `done(i, result)` is called exactly once per
 //! assignment, as soon as it is known, from the thread that called `prove`.
 
-
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 

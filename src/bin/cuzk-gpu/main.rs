@@ -1,7 +1,54 @@
 //! Tests and benches of the CUDA kernels on a machine with a GPU: `cuzk-gpu {test|bench|sanitize} [name …]`.
 //!
-//! One binary, so that it can be carried to a machine that has no Rust.
+//! One binary, so that it can be carried to a machine that has no Rust. A name is an area (`runtime`) or the start of a
+//! check's or bench's full name (`runtime/copy`); none means all. `sanitize` runs the small sizes, for compute-sanitizer.
 
+#[cfg(cuda)]
+mod harness;
+#[cfg(cuda)]
+mod runtime;
+
+/// One area of the kernels: a module with these three functions.
+#[cfg(cuda)]
+struct Area {
+    name: &'static str,
+    test: fn(&mut harness::Harness),
+    bench: fn(&mut harness::Harness),
+    sanitize: fn(&mut harness::Harness),
+}
+
+#[cfg(cuda)]
+const AREAS: &[Area] =
+    &[Area { name: "runtime", test: runtime::test, bench: runtime::bench, sanitize: runtime::sanitize }];
+
+#[cfg(cuda)]
+fn main() -> std::process::ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next().unwrap_or_default();
+    let pick: fn(&Area) -> fn(&mut harness::Harness) = match command.as_str() {
+        "test" => |area| area.test,
+        "bench" => |area| area.bench,
+        "sanitize" => |area| area.sanitize,
+        _ => {
+            eprintln!("usage: cuzk-gpu {{test|bench|sanitize}} [name …]");
+            return std::process::ExitCode::from(2);
+        }
+    };
+    let mut harness = match harness::Harness::new(args.collect()) {
+        Ok(harness) => harness,
+        Err(error) => {
+            eprintln!("cuzk-gpu: {error}");
+            return std::process::ExitCode::from(2);
+        }
+    };
+    for area in AREAS {
+        harness.enter(area.name);
+        pick(area)(&mut harness);
+    }
+    harness.finish()
+}
+
+#[cfg(not(cuda))]
 fn main() {
     eprintln!("cuzk-gpu: built without CUDA");
     std::process::exit(2);
