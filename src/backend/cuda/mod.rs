@@ -1,4 +1,1 @@
 //! The CUDA back end.
-
-#[cfg(cuda)]
-pub mod sys;
