@@ -10,27 +10,11 @@
 //!
 //! Bits behind the last aux variable are 0.
 
-use std::sync::Arc;
+mod compact;
+mod layout;
+#[cfg(test)]
+mod tests;
+mod words;
 
-use blstrs::Scalar as Fr;
-
-/// Which aux variables of a circuit are full-size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
-    pub(crate) generation: u32,
-    pub(crate) aux_count: u32,
-    /// One bit per aux variable, 1 = full-size; `ceil(aux_count / 64)` words.
-    pub(crate) full: Vec<u64>,
-    /// `rank[w]` = full-size variables before word `w`; one entry more than words, the last is the total.
-    pub(crate) rank: Vec<u32>,
-}
-
-/// The values of one satisfied (or to be checked) `z`. Built by a circuit's builder, read by back ends; never changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assignment {
-    pub(crate) layout: Arc<Layout>,
-    /// ONE, then the other inputs.
-    pub(crate) inputs: Vec<Fr>,
-    pub(crate) bits: Vec<u64>,
-    pub(crate) full: Vec<Fr>,
-}
+pub use compact::{Assignment, Buffers, Value};
+pub use layout::Layout;
