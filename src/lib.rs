@@ -12,6 +12,7 @@
 //! | [`groth16`] | the prover in a few lines; blinding, assembly, verification | `backend` |
 //! | [`setup`] | an insecure SRS from a seed, for tests and benches | `r1cs`, `srs`, `backend::cpu` |
 //! | [`circuit`] | Filecoin's circuits | `assignment`, `r1cs` |
+//! | [`vanilla`] | makes real inputs, for the tool, tests and benches | `circuit` |
 //!
 //! Nothing below knows what is above: a back end never knows an engine, a circuit never knows CUDA.
 
@@ -26,5 +27,6 @@ pub mod groth16;
 pub mod r1cs;
 pub mod setup;
 pub mod srs;
+pub mod vanilla;
 
 pub use error::{Error, Result, Status};

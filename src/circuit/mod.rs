@@ -1,1 +1,3 @@
 //! circuit
+
+pub mod registered;
