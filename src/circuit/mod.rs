@@ -1,3 +1,10 @@
-//! circuit
+//! Filecoin's circuits: which ones there are, and their R1CS.
+//!
+//! A circuit is named by its kind and sector size. The registered proof's version doesn't matter to it: V1, V1_1,
+//! synthetic and non-interactive PoRep share one circuit, and so do the versions of a PoSt (only public inputs differ).
 
+mod blank;
+mod id;
 pub mod registered;
+
+pub use id::{Blocks, CircuitId, Kind};

@@ -32,6 +32,17 @@
 
 use blstrs::Scalar as Fr;
 
+mod block;
+mod density;
+mod dictionary;
+mod draft;
+mod record;
+mod rows;
+
+pub use density::{Bitmap, Density, QueryCounts};
+pub use record::{Flat, Mark, Proposer};
+pub use rows::{Row, Terms};
+
 /// Coefficient index that stands for "look into [`Matrix::escapes`]".
 pub const ESCAPE: u16 = u16::MAX;
 

@@ -1,0 +1,114 @@
+//! The circuits' names, and where their repeated blocks are.
+
+use std::fmt;
+
+use bellpepper_core::{ConstraintSystem, SynthesisError};
+use blstrs::Scalar as Fr;
+
+use crate::error::{Error, Result};
+use crate::r1cs::{Mark, Proposer, R1cs};
+
+use super::blank;
+
+/// What a circuit proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Proof of replication, one partition.
+    PoRep,
+    /// Empty-sector update, one partition.
+    SnapDeals,
+    /// The deadline's proof, one partition.
+    WindowPoSt,
+    /// The block producer's proof.
+    WinningPoSt,
+}
+
+/// One of Filecoin's circuits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CircuitId {
+    pub(super) kind: Kind,
+    pub(super) sector_size: u64,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 4] = [Kind::PoRep, Kind::SnapDeals, Kind::WindowPoSt, Kind::WinningPoSt];
+
+    /// Short name for files and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::PoRep => "porep",
+            Kind::SnapDeals => "snapdeals",
+            Kind::WindowPoSt => "windowpost",
+            Kind::WinningPoSt => "winningpost",
+        }
+    }
+}
+
+impl CircuitId {
+    /// Sector sizes in bytes that the network registers proofs for: 2 KiB, 8 MiB, 512 MiB, 32 GiB, 64 GiB.
+    pub const SECTOR_SIZES: [u64; 5] = [2 << 10, 8 << 20, 512 << 20, 32 << 30, 64 << 30];
+
+    /// The circuit of `kind` for sectors of `sector_size` bytes. Errors: UNSUPPORTED if there is no such sector size.
+    pub fn new(kind: Kind, sector_size: u64) -> Result<Self> {
+        if Self::SECTOR_SIZES.contains(&sector_size) {
+            return Ok(CircuitId { kind, sector_size });
+        }
+        Err(Error::Unsupported(format!("{} with a sector size of {sector_size} bytes", kind.name())))
+    }
+
+    /// What it proves.
+    pub fn kind(self) -> Kind {
+        self.kind
+    }
+
+    /// Bytes of a sector.
+    pub fn sector_size(self) -> u64 {
+        self.sector_size
+    }
+
+    /// Synthesises the circuit without a witness: allocation closures fail if they are called.
+    pub fn synthesize_blank<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        blank::synthesize(self, cs)
+    }
+
+    /// Records the R1CS from a blank synthesis, in blocks: one per challenge of a PoRep or SnapDeals, one per sector of a
+    /// PoSt. Takes about a second per million constraints.
+    pub fn record(self) -> Result<R1cs> {
+        R1cs::record(blank::Blank(self), Blocks(self.kind))
+    }
+}
+
+impl fmt::Display for CircuitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = match self.sector_size {
+            size if size >= 1 << 30 => (30, "gib"),
+            size if size >= 1 << 20 => (20, "mib"),
+            _ => (10, "kib"),
+        };
+        write!(f, "{}-{}{name}", self.kind.name(), self.sector_size >> unit)
+    }
+}
+
+/// Proposes the blocks of a kind by the names that storage-proofs gives its namespaces.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks(pub Kind);
+
+impl Proposer for Blocks {
+    fn depth_limit(&self) -> usize {
+        match self.0 {
+            Kind::PoRep | Kind::SnapDeals => 1,
+            Kind::WindowPoSt | Kind::WinningPoSt => 2,
+        }
+    }
+
+    fn mark(&self, depth: usize, name: &str) -> Mark {
+        match self.0 {
+            Kind::PoRep if name.starts_with("challenge_") => Mark::Block,
+            // A challenge has no namespace of its own; this is the first of the many that it opens.
+            Kind::SnapDeals if name.starts_with("get_challenge_high_bits ") => Mark::Start,
+            Kind::WindowPoSt | Kind::WinningPoSt if depth == 1 && name.starts_with("sector_") => Mark::Block,
+            _ => Mark::None,
+        }
+    }
+}
