@@ -1,0 +1,133 @@
+//! Writing SRS files, byte for byte as bellperson does.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::points::{encode_points, Point};
+use super::{Section, VerifyingKey};
+use crate::error::{Error, Result};
+
+/// Points that are encoded at once: 1.5 MiB in G1.
+const STEP_POINTS: usize = 16 << 10;
+
+/// Writes one SRS file, section by section, to a temporary name beside it. The file appears under its own name, whole, in
+/// [`Self::finish`]; an existing one is never overwritten. Dropping an unfinished writer removes what it wrote.
+#[derive(Debug)]
+pub struct SrsWriter {
+    path: PathBuf,
+    temporary: PathBuf,
+    out: BufWriter<File>,
+    /// The section that is being written, as an index into [`Section::ALL`].
+    section: usize,
+    /// Points of it that are still missing.
+    missing: u64,
+    scratch: Vec<u8>,
+}
+
+impl SrsWriter {
+    /// Starts a file with its vk, ic included. Errors: INVALID if something stands at `path` or it can't be created.
+    pub fn create(path: &Path, vk: &VerifyingKey) -> Result<Self> {
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(Error::invalid("path", format!("{}: stands there already", path.display())));
+        }
+        let temporary = temporary_name(path);
+        let file = File::create_new(&temporary).map_err(|error| write_error("path", path, &error))?;
+        let out = BufWriter::new(file);
+        let path = path.to_owned();
+        let mut writer = SrsWriter { path, temporary, out, section: 0, missing: 0, scratch: Vec::new() };
+        writer.write(|out, _| out.write_all(&vk.to_bytes()))?;
+        Ok(writer)
+    }
+
+    /// Starts `section` of `count` points. Sections come in file order, h first, none left out.
+    /// Errors: INVALID if another section is due, points of the last are missing, or `count` doesn't fit 32 bits.
+    pub fn begin(&mut self, section: Section, count: u64) -> Result<()> {
+        let Ok(count_32) = u32::try_from(count) else {
+            return Err(Error::invalid("count", format!("{count} points don't fit a section")));
+        };
+        self.check_complete()?;
+        if section as usize != self.section + 1 {
+            return Err(Error::invalid("section", format!("{} out of order", section.name())));
+        }
+        self.section = section as usize;
+        self.missing = count;
+        self.write(|out, _| out.write_all(&count_32.to_be_bytes()))
+    }
+
+    /// Appends points to the section that was begun. Spreads over the rayon pool it is called from.
+    /// Errors: INVALID if they are more than were announced or of the other group.
+    pub fn points<P: Point>(&mut self, points: &[P]) -> Result<()> {
+        let section = Section::ALL[self.section];
+        if section.point_bytes() != P::BYTES as u64 {
+            return Err(Error::invalid("points", format!("section {} is of the other group", section.name())));
+        }
+        let count = points.len() as u64;
+        self.missing = self.missing.checked_sub(count).ok_or_else(|| {
+            let (missing, name) = (self.missing, section.name());
+            Error::invalid("points", format!("{count} points for {missing} places of section {name}"))
+        })?;
+        self.write(|out, scratch| {
+            points.chunks(STEP_POINTS).try_for_each(|points| {
+                scratch.resize(points.len() * P::BYTES, 0);
+                encode_points(points, scratch);
+                out.write_all(scratch)
+            })
+        })
+    }
+
+    /// Makes the file durable and gives it its name.
+    /// Errors: INVALID if points or sections are missing, or if a file with that name has come into being meanwhile.
+    pub fn finish(mut self) -> Result<()> {
+        self.check_complete()?;
+        if self.section + 1 != Section::ALL.len() {
+            return Err(Error::invalid("section", format!("none behind {}", Section::ALL[self.section].name())));
+        }
+        self.write(|out, _| out.flush().and_then(|()| out.get_ref().sync_all()))?;
+        // A link, since a rename would replace what stands there. The temporary name goes with `self`.
+        fs::hard_link(&self.temporary, &self.path).map_err(|error| write_error("path", &self.path, &error))
+    }
+
+    fn check_complete(&self) -> Result<()> {
+        match self.missing {
+            0 => Ok(()),
+            missing => {
+                let name = Section::ALL[self.section].name();
+                Err(Error::invalid("points", format!("{missing} missing in section {name}")))
+            }
+        }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>, &mut Vec<u8>) -> io::Result<()>) -> Result<()> {
+        write(&mut self.out, &mut self.scratch).map_err(|error| write_error("path", &self.path, &error))
+    }
+}
+
+impl Drop for SrsWriter {
+    fn drop(&mut self) {
+        // Nothing to be done if it fails: no reader looks at temporary names.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// A name beside `path` that no other call of this or another process uses.
+pub(super) fn temporary_name(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    path.with_file_name(format!(".{name}.{}.{next}.tmp", process::id()))
+}
+
+/// A file that can't be created is the caller's fault; one that can't be written on is the system's.
+pub(super) fn write_error(field: &'static str, path: &Path, error: &io::Error) -> Error {
+    use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+    let text = format!("{}: {error}", path.display());
+    match error.kind() {
+        AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem => {
+            Error::invalid(field, text)
+        }
+        _ => Error::Internal(text),
+    }
+}

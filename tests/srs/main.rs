@@ -1,0 +1,8 @@
+//! SRS files: reading, checks, identity, writing.
+
+mod check;
+mod damage;
+mod fixture;
+mod identity;
+mod known;
+mod write;
