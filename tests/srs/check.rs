@@ -89,16 +89,16 @@ fn a_damaged_record_or_an_unusable_cache_directory_costs_a_new_check_only() {
 #[test]
 fn open_carries_out_the_check_it_is_asked_for() {
     let dir = tempfile::tempdir().unwrap();
-    let cache_dir = Some(dir.path().join("cache"));
+    let cache_dir = dir.path().join("cache");
     let mut content = bytes().to_vec();
     let at = points_of(Section::BG1).start + 100;
     content[at] ^= 1;
     let path = file(dir.path(), "own.params", &content);
-    let options = SrsOptions { check: SrsCheck::Subgroup, cache_dir: cache_dir.clone(), ..foreign() };
+    let options = SrsOptions { check: SrsCheck::Subgroup, cache_dir: Some(cache_dir.clone()), ..foreign() };
     SrsFile::open(&path, &foreign()).expect("nothing loads b_g1");
     let Error::ParamsCorrupt(fault) = SrsFile::open(&path, &options).unwrap_err() else { panic!("another error") };
     assert_eq!((fault.section, fault.index), ("b_g1", Some(1)));
-    assert!(!cache_dir.unwrap().exists(), "a failure is not remembered");
+    assert!(!cache_dir.exists(), "a failure is not remembered");
     fs::write(&path, bytes()).unwrap();
     SrsFile::open(&path, &options).unwrap();
 }

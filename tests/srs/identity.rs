@@ -78,7 +78,7 @@ fn a_search_in_vain_lists_the_directories_and_who_named_them() {
     let named = ParamDirs::new(vec![]);
     std::env::remove_var(PARAM_DIR_ENV);
     let default = ParamDirs::new(vec![]);
-    assert_eq!(named.dirs(), [empty.clone()]);
+    assert_eq!(named.dirs(), [&*empty]);
     let text = message(&named);
     assert!(text.contains("from FIL_PROOFS_PARAMETER_CACHE") && text.contains(&*empty.to_string_lossy()), "{text}");
     assert_eq!(default.dirs(), [Path::new(DEFAULT_PARAM_DIR)]);
