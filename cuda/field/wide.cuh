@@ -14,9 +14,11 @@
 #ifdef __CUDACC__
 #define CZK_FN static __device__ __forceinline__
 #define CZK_CALL static __device__ __noinline__
+#define CZK_UNROLL _Pragma("unroll")
 #else
 #define CZK_FN static inline
 #define CZK_CALL static inline
+#define CZK_UNROLL
 #endif
 
 namespace czk {
@@ -179,6 +181,15 @@ CZK_FN uint32_t funnel_right(uint32_t lo, uint32_t hi, uint32_t shift) {
     return __funnelshift_r(lo, hi, shift);
 #else
     return shift == 0 ? lo : hi << (32 - shift) | lo >> shift;
+#endif
+}
+
+// The four bytes of a in reverse order.
+CZK_FN uint32_t swap_bytes(uint32_t a) {
+#ifdef __CUDACC__
+    return __byte_perm(a, 0, 0x0123);
+#else
+    return __builtin_bswap32(a);
 #endif
 }
 

@@ -1,0 +1,138 @@
+// The arithmetic behind fp_t: how the columns of a product in base X come down to six 64-bit digits.
+//
+// The curve's parameter is -X, X = 0xd201000000010000, and its base field's prime satisfies
+//
+//     3 p = X^6 + 2 X^5 - 2 X^3 - X + 1 =: M.
+//
+// An element is six unsigned 64-bit digits, value = sum d[i] X^i, read modulo M (and so modulo p). The digits may fill their
+// 64 bits although X is 0.8203 * 2^64: an element has many forms. W below is 2^64.
+//
+// A product. Digits multiply like polynomials: 36 products in 11 columns c[0] … c[10]. Then M's shape pays three times:
+//
+//  1. Fold. X^6 = -2 X^5 + 2 X^3 + X - 1 (mod M), so column k + 6 goes down to k + 5, k + 3, k + 1 and k by additions of
+//     160-bit integers alone, where another prime would need products.
+//  2. Divide by W. With g = V M^-1 mod W, V - g M is divisible by W. But divisible as a number isn't divisible digit by
+//     digit; so c[6] - g stays at X^6 as m < W, moves down as X m to c[5], then the low 64 bits q of c[5] as X q to c[4], and
+//     so on. The low bits of c[0] must vanish at the end. Each move is one product of a 64-bit q by the constant X: two
+//     WIDE, since X = 2^16 + 2^48 * 0xd201.
+//  3. Quotients. What is left of each column is W times smaller: 64 bits and a few more. k = digit / X, at most 8 bits
+//     with a sign, goes from each digit to the next (k X^(i+1) = k X * X^i), and that of the top digit is folded as in 1.
+//
+// The result is a b / W mod M: the Montgomery factor is 2^64, for all six digits together. Where Montgomery form in 32-bit
+// words spends 144 WIDE on reducing, this spends 13.
+#pragma once
+
+#include "field/fp_columns.cuh"
+
+namespace czk {
+
+constexpr uint32_t x_lo = 0x00010000u, x_hi = 0xd2010000u; // X
+constexpr uint32_t m_inverse_lo = 0x00010001u, m_inverse_hi = 0xd2040001u; // M^-1 mod 2^64
+static_assert((((uint64_t(m_inverse_hi) << 32 | m_inverse_lo) *
+                (1 - (uint64_t(x_hi) << 32 | x_lo) - (uint64_t(1) << 49)))) == 1,
+              "M = 1 - X - 2 X^3 mod 2^64, since X^3 = 2^48 and X^5 = X^6 = 0 there");
+
+// Digits before the last step: signed 96-bit integers, least significant word first.
+struct digits96_t {
+    uint32_t w[6][3];
+};
+
+// c += X q. 2 WIDE; X q = 2^16 q + 2^48 (0xd201 q), whose second part are the products by x_hi.
+CZK_FN void column_add_x(column_t &c, uint32_t q0, uint32_t q1) {
+    c.e[0] = add_cc(c.e[0], q0 << 16);
+    c.e[1] = addc_cc(c.e[1], funnel_left(q0, q1, 16));
+    madc_wide_cc(c.e[2], c.e[3], q1, x_hi);
+    c.e[4] = addc(c.e[4], 0);
+    mad_wide_cc(c.o[0], c.o[1], q0, x_hi);
+    c.o[2] = addc(c.o[2], 0);
+    c.o[1] = add_cc(c.o[1], q1 >> 16);
+    c.o[2] = addc(c.o[2], 0);
+}
+
+// g = V M^-1 mod 2^64 for V = sum c[i] X^i: X = 2^16 + 0xd2010000 * 2^32, X^2 = 2^32, X^3 = 2^48, X^4 = 0 modulo 2^64.
+CZK_FN void montgomery_quotient(uint32_t &g0, uint32_t &g1, const column_t *c) {
+    uint32_t c0 = c[0].e[1] + c[0].o[0], c1 = c[1].e[1] + c[1].o[0];
+    uint32_t v0 = add_cc(c[0].e[0], c[1].e[0] << 16);
+    uint32_t v1 = addc(c0, funnel_left(c[1].e[0], c1, 16));
+    v1 += c[1].e[0] * x_hi + c[2].e[0] + (c[3].e[0] << 16);
+    mul_wide(g0, g1, v0, m_inverse_lo);
+    g1 += v0 * m_inverse_hi + v1 * m_inverse_lo;
+}
+
+// The quotient of a digit d by X is floor((floor(d / 2^53) reciprocal - bias) / 2^23), with reciprocal = floor(2^76 / X).
+constexpr int32_t quotient_reciprocal = 4993, quotient_bias = 40000;
+
+// Brings digits of |d| < 200 W to unsigned 64-bit digits below 0.83 W, none near 0: the quotients k are at most the exact
+// ones, so that the neighbour's k can be added without a borrow. fp_bounds in tests/cuda_fp.rs proves both.
+CZK_FN void normalise(uint32_t *r, const digits96_t &d) {
+    int32_t k[6];
+    CZK_UNROLL
+    for (int i = 0; i < 6; i++) {
+        int32_t top = int32_t(funnel_right(d.w[i][1], d.w[i][2], 21));
+        k[i] = (top * quotient_reciprocal - quotient_bias) >> 23;
+    }
+    // what each digit receives: from its lower neighbour, and k[5] X^6 = k[5] (-2 X^5 + 2 X^3 + X - 1)
+    const int32_t moved[6] = {-k[5], k[0] + k[5], k[1], k[2] + 2 * k[5], k[3], k[4] - 2 * k[5]};
+    CZK_UNROLL
+    for (int i = 0; i < 6; i++) {
+        // d - k X + moved, modulo 2^64: the low word of k X is k 2^16
+        int32_t low = moved[i] - k[i] * 65536;
+        r[2 * i] = add_cc(d.w[i][0], uint32_t(low));
+        r[2 * i + 1] = addc(d.w[i][1] - uint32_t(k[i]) * x_hi, uint32_t(low >> 31));
+    }
+}
+
+// Steps 2 and 3 of a product for columns c[0 … 5] and c6, not yet folded: divides by W, and writes d[i] on top of what
+// d holds: d += column / W.
+CZK_FN void divide_by_w(digits96_t &d, column_t *c, const int160_t &c6) {
+    uint32_t g0, g1;
+    montgomery_quotient(g0, g1, c);
+    // m = (c6 - g) mod W stays at X^6; the rest, g + W floor((c6 - g) / W), is folded
+    uint32_t m0 = sub_cc(c6.w[0], g0), m1 = subc_cc(c6.w[1], g1);
+    int160_t g;
+    g.w[0] = g0;
+    g.w[1] = g1;
+    g.w[2] = subc_cc(c6.w[2], 0);
+    g.w[3] = subc_cc(c6.w[3], 0);
+    g.w[4] = subc(c6.w[4], 0);
+    int160_t g2 = twice(g);
+    column_sub(c[5], g2);
+    column_add(c[3], g2);
+    column_add(c[1], g);
+    column_sub(c[0], g);
+    CZK_UNROLL
+    for (int i = 5; i >= 0; i--) {
+        column_add_x(c[i], m0, m1);
+        int160_t s = column_sum(c[i]);
+        m0 = s.w[0];
+        m1 = s.w[1];
+        d.w[i][0] = s.w[2];
+        d.w[i][1] = s.w[3];
+        d.w[i][2] = s.w[4];
+    }
+}
+
+// Columns 10 … 6 of a b, each with what is folded into it; then 5 … 0 with all that folds but column 6.
+CZK_FN int160_t product_columns(column_t *c, const uint32_t *a, const uint32_t *b) {
+    column_t t;
+    column_product<10>(t, a, b);
+    int160_t c10 = column_sum(t), c10x2 = twice(c10);
+    column_product<9>(t, a, b);
+    int160_t c9 = sub(column_sum(t), c10x2), c9x2 = twice(c9);
+    column_product<8>(t, a, b);
+    int160_t c8 = sub(column_sum(t), c9x2), c8x2 = twice(c8);
+    column_product<7>(t, a, b);
+    int160_t c7 = add(sub(column_sum(t), c8x2), c10x2), c7x2 = twice(c7);
+    column_product<6>(t, a, b);
+    int160_t c6 = add(sub(column_sum(t), c7x2), c9x2);
+    column_product<5>(c[5], add(c8x2, c10), a, b);
+    column_product<4>(c[4], add(sub(c9, c10), c7x2), a, b);
+    column_product<3>(c[3], sub(c8, c9), a, b);
+    column_product<2>(c[2], sub(c7, c8), a, b);
+    column_product<1>(c[1], a, b);
+    column_sub(c[1], c7);
+    column_product<0>(c[0], a, b);
+    return c6;
+}
+
+} // namespace czk
