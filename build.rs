@@ -70,7 +70,8 @@ fn kernels(nvcc: &Path) {
 fn host_twin() {
     let files = sources(Path::new("cuda/host"), "cpp");
     let mut build = cc::Build::new();
-    build.cpp(true).include("cuda").std("c++17").opt_level(2);
+    build.cpp(true).include("cuda").std("c++17").opt_level(2).warnings(true).extra_warnings(true);
+    build.flag_if_supported("-Wno-unused-function");
     if files.is_empty()
         || build
             .try_get_compiler()
