@@ -22,6 +22,7 @@
 pub mod assignment;
 pub mod backend;
 pub mod circuit;
+pub mod engine;
 pub mod error;
 pub mod groth16;
 pub mod r1cs;
