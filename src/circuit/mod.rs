@@ -4,7 +4,17 @@
 //! synthetic and non-interactive PoRep share one circuit, and so do the versions of a PoSt (only public inputs differ).
 
 mod blank;
+mod decode;
 mod id;
+pub mod porep;
+pub mod post;
+mod reference;
 pub mod registered;
+mod request;
+#[cfg(test)]
+mod tests;
+pub mod update;
 
 pub use id::{Blocks, CircuitId, Kind};
+pub use reference::ReferenceCircuit;
+pub use request::{CheckedProofs, Partition, Request, VanillaProofs};
