@@ -20,6 +20,9 @@ pub(crate) const NO_BUCKET: u32 = u32::MAX;
 /// Widths of windows: the narrowest keeps the offset sum below 2^255, the widest keeps keys in 32 bits.
 pub(crate) const WINDOW_BITS: std::ops::RangeInclusive<u32> = 4..=24;
 
+/// Points are numbered in 31 bits, beside a sign.
+pub(crate) const MAX_POINTS: u64 = 1 << 31;
+
 /// Windows of `window_bits` bits in a scalar.
 pub(crate) fn window_count(window_bits: u32) -> u32 {
     255u32.div_ceil(window_bits)

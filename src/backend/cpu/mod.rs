@@ -1,13 +1,216 @@
-//! The CPU back end.
+//! The CPU back end: the reference, and the fallback where the caller allows it.
+//!
+//! | file | what it computes |
+//! |---|---|
+//! | `rows` | a = A·z, b = B·z from blocks and compact assignment |
+//! | `ntt`, `quotient` | h from a and b by six transforms |
+//! | `digits`, `msm` | Σ s_i P_i by buckets |
+//! | `ones` | Σ z_k P_k over a query: bits by plain additions, the rest by `msm` |
+//! | `add`, `curve` | affine additions that share an inversion; fields and groups by blst |
+//! | `query`, `resident` | SRS sections in memory; a loaded circuit; the memory of a proof |
+//! | `workers`, `shared` | tiles on the pool's threads, with the control asked before each |
+//! | `batch` | a batch, one assignment after another |
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+use std::time::Duration;
+
+use self::batch::Batch;
+use self::query::stopped;
+use self::resident::{Resident, Workspace};
+use self::workers::{Stop, Tiles, Workers};
+use super::{Backend, Circuit, Control, Done};
+use crate::assignment::Assignment;
+use crate::error::{Error, Result};
 
 mod add;
+mod batch;
 mod curve;
 mod digits;
 mod msm;
 #[cfg(test)]
 mod msm_tests;
 mod ntt;
+mod ones;
+mod query;
 mod quotient;
+mod resident;
 mod rows;
 mod shared;
 mod workers;
+
+/// How long a load that waits for another thread's load of the same circuit sleeps between two questions.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Proves on the host's cores.
+///
+/// Threads: works on `pool` and on the calling thread, which does its share; `prove` and `load` end even if no thread of
+/// the pool is free, and may be called from inside this pool or another. Between two questions to the control a thread
+/// computes one tile, at most 50 ms. Any number of batches may run at once; each has its own memory.
+/// Memory: a resident circuit takes its H, L, A and B_G2 sections (points as in the file, 96 and 192 bytes); a proof takes
+/// three vectors of its domain and what its largest MSM needs, kept for the next proof until its circuit is unloaded.
+pub struct CpuBackend {
+    pool: Arc<rayon::ThreadPool>,
+    circuits: Mutex<HashMap<u64, Slot>>,
+    /// Signalled when a load ends.
+    loaded: Condvar,
+    /// Memory of proofs that ended.
+    spare: Mutex<Vec<Workspace>>,
+}
+
+enum Slot {
+    Loading(ThreadId),
+    Ready(Arc<Resident>),
+}
+
+/// What the back end holds, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuMemory {
+    /// Sections and twiddles of resident circuits.
+    pub resident_bytes: u64,
+    /// Vectors and scratch of proofs, not counting those that run.
+    pub spare_bytes: u64,
+}
+
+impl CpuBackend {
+    /// A back end that works on `pool`'s threads.
+    pub fn new(pool: Arc<rayon::ThreadPool>) -> Self {
+        CpuBackend { pool, circuits: Mutex::default(), loaded: Condvar::new(), spare: Mutex::default() }
+    }
+
+    /// What it holds now.
+    pub fn memory(&self) -> CpuMemory {
+        let circuits = lock(&self.circuits);
+        let resident = circuits.values().map(|slot| match slot {
+            Slot::Ready(resident) => resident.bytes() as u64,
+            Slot::Loading(_) => 0,
+        });
+        let spare_bytes = lock(&self.spare).iter().map(|space| space.bytes() as u64).sum();
+        CpuMemory { resident_bytes: resident.sum(), spare_bytes }
+    }
+
+    /// The resident circuit, or None after this thread has taken on to load it.
+    fn resident_or_claim(&self, circuit: &Circuit, tiles: &mut Loading<'_>) -> Result<Option<Arc<Resident>>> {
+        let this = std::thread::current().id();
+        let mut circuits = lock(&self.circuits);
+        loop {
+            match circuits.get(&circuit.id()) {
+                Some(Slot::Ready(resident)) => return Ok(Some(Arc::clone(resident))),
+                Some(Slot::Loading(thread)) if *thread == this => {
+                    return Err(Error::Busy(format!("{} is being loaded by this very call", circuit.name())));
+                }
+                Some(Slot::Loading(_)) => {
+                    let waited = self.loaded.wait_timeout(circuits, ASK_AGAIN);
+                    drop(waited.unwrap_or_else(PoisonError::into_inner));
+                    tiles.workers.ask(&mut |_| true).map_err(stopped)?;
+                    circuits = lock(&self.circuits);
+                }
+                None => {
+                    circuits.insert(circuit.id(), Slot::Loading(this));
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// The spare memory that fits `size` points best, or fresh memory.
+    fn take_space(&self, size: usize) -> Workspace {
+        let mut spare = lock(&self.spare);
+        let fitting = spare.iter().enumerate().filter(|(_, space)| space.size() >= size);
+        let best = fitting.min_by_key(|(_, space)| space.size()).map(|(at, _)| at);
+        let best = best.or_else(|| (0..spare.len()).max_by_key(|at| spare[*at].size()));
+        best.map_or_else(Workspace::new, |at| spare.swap_remove(at))
+    }
+
+    /// Frees the spare memory that is larger than any resident circuit needs.
+    fn trim(&self, circuits: &HashMap<u64, Slot>) {
+        let needed = circuits.values().map(|slot| match slot {
+            Slot::Ready(resident) => resident.domain.size(),
+            Slot::Loading(_) => 0,
+        });
+        let largest = needed.max().unwrap_or(0);
+        lock(&self.spare).retain(|space| space.size() <= largest);
+    }
+}
+
+impl Backend for CpuBackend {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
+        let mut tiles = Loading { workers: Workers::new(&self.pool, self, control) };
+        tiles.workers.ask(&mut |_| true).map_err(stopped)?;
+        if self.resident_or_claim(circuit, &mut tiles)?.is_some() {
+            return Ok(());
+        }
+        let claim = Claim { backend: self, id: circuit.id() };
+        let resident = Resident::load(&mut tiles, circuit)?;
+        lock(&self.circuits).insert(circuit.id(), Slot::Ready(Arc::new(resident)));
+        drop(claim);
+        Ok(())
+    }
+
+    fn unload(&self, circuit: &Circuit) {
+        let mut circuits = lock(&self.circuits);
+        if let Some(Slot::Ready(_)) = circuits.get(&circuit.id()) {
+            circuits.remove(&circuit.id());
+            self.trim(&circuits);
+        }
+    }
+
+    fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>) {
+        let mut batch = Batch::new(Workers::new(&self.pool, self, control), assignments.len(), done);
+        let resident = match lock(&self.circuits).get(&circuit.id()) {
+            Some(Slot::Ready(resident)) => Ok(Arc::clone(resident)),
+            _ => Err(Error::Closed(format!("{} on the CPU", circuit.name()))),
+        };
+        let resident = match resident {
+            Ok(resident) => resident,
+            Err(error) => return batch.refuse(&error),
+        };
+        let mut space = self.take_space(resident.domain.size());
+        batch.run(circuit, &resident, assignments, &mut space);
+        drop(resident);
+        let circuits = lock(&self.circuits);
+        lock(&self.spare).push(space);
+        self.trim(&circuits);
+    }
+}
+
+/// Gives up the claim of a load that didn't succeed, and wakes those that wait for it either way.
+struct Claim<'a> {
+    backend: &'a CpuBackend,
+    id: u64,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        let mut circuits = lock(&self.backend.circuits);
+        if let Some(Slot::Loading(_)) = circuits.get(&self.id) {
+            circuits.remove(&self.id);
+        }
+        self.backend.loaded.notify_all();
+    }
+}
+
+/// A load's tiles: any drop ends it.
+struct Loading<'a> {
+    workers: Workers<'a>,
+}
+
+impl Tiles for Loading<'_> {
+    fn run(&mut self, count: usize, work: &(dyn Fn(usize, usize) + Sync)) -> Result<(), Stop> {
+        self.workers.run(count, &mut |_| true, work)
+    }
+
+    fn workers(&self) -> usize {
+        self.workers.count()
+    }
+}
+
+/// Locks; no panic leaves these half-changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

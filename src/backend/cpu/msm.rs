@@ -8,7 +8,7 @@ use group::Group as _;
 
 use super::add::Adder;
 use super::curve::{Affine, Group};
-use super::digits::{key, offset, recode, window_count, Limbs, NO_BUCKET, WINDOW_BITS};
+use super::digits::{key, offset, recode, window_count, Limbs, MAX_POINTS, NO_BUCKET, WINDOW_BITS};
 use super::shared::Shared;
 use super::workers::{Stop, Tiles};
 
@@ -132,7 +132,10 @@ pub(crate) fn msm<G: Group>(
     scalars: &mut [Limbs],
     scratch: &mut MsmScratch<G>,
 ) -> Result<G::Projective, Stop> {
-    assert!(points.len() < 1 << 31 && numbers.map_or(scalars.len() <= points.len(), |n| n.len() == scalars.len()));
+    assert!(
+        (points.len() as u64) < MAX_POINTS
+            && numbers.map_or(scalars.len() <= points.len(), |n| n.len() == scalars.len())
+    );
     if scalars.is_empty() {
         return Ok(G::Projective::identity());
     }

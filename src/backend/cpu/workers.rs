@@ -249,7 +249,7 @@ fn guarded(gate: &Gate<'_>, work: impl FnOnce()) {
     }
 }
 
-fn panic_message(panic: Box<dyn Any + Send>) -> String {
+pub(crate) fn panic_message(panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".into())
 }
