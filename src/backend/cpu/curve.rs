@@ -34,7 +34,9 @@ pub(crate) trait Group: Send + Sync + 'static {
     /// Jacobian form, for the few additions that are not batched.
     type Projective: group::Group<Scalar = blstrs::Scalar> + Copy + Send + Sync;
     /// b of y² = x³ + b.
+    #[cfg(test)]
     fn curve_b() -> Self::Field;
+    #[cfg(test)]
     fn to_projective(point: &Affine<Self::Field>) -> Self::Projective;
     #[cfg(test)]
     fn to_affine(point: &Self::Projective) -> Affine<Self::Field>;
@@ -159,6 +161,7 @@ macro_rules! group {
         type Projective = $projective;
         type Field = $field;
 
+        #[cfg(test)]
         fn to_projective(point: &Affine<$field>) -> $projective {
             let mut out = <$projective as group::Group>::identity();
             let point = $affine { x: point.x, y: point.y };
@@ -188,6 +191,7 @@ macro_rules! group {
 impl Group for G1 {
     group!(blst_fp, G1Projective, blst_p1_affine, blst_p1_from_affine, blst_p1_to_affine, blst_p1_add_or_double_affine);
 
+    #[cfg(test)]
     fn curve_b() -> blst_fp {
         let two = FP_ONE.add(&FP_ONE);
         two.add(&two)
@@ -204,6 +208,7 @@ impl Group for G2 {
         blst_p2_add_or_double_affine
     );
 
+    #[cfg(test)]
     fn curve_b() -> blst_fp2 {
         blst_fp2 { fp: [G1::curve_b(); 2] }
     }

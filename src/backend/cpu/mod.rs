@@ -10,6 +10,7 @@
 //! | `query`, `resident` | SRS sections in memory; a loaded circuit; the memory of a proof |
 //! | `workers`, `shared` | tiles on the pool's threads, with the control asked before each |
 //! | `batch` | a batch, one assignment after another |
+//! | `kernels` | the arithmetic by itself |
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,6 +29,7 @@ mod add;
 mod batch;
 mod curve;
 mod digits;
+mod kernels;
 mod msm;
 #[cfg(test)]
 mod msm_tests;

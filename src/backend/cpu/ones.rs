@@ -73,14 +73,32 @@ fn sum_of_ones<G: Group>(
         // SAFETY: a worker owns its element, a tile its sum.
         let (Worker { numbers, adder }, sum) = unsafe { (workers.at(worker), sums.at(tile)) };
         numbers.clear();
-        for word in tile * TILE..((tile + 1) * TILE).min(bits.len()) {
+        let words = &bits[tile * TILE..((tile + 1) * TILE).min(bits.len())];
+        for (word, bits) in (tile * TILE..).zip(words) {
             let (dense, first) = (query.dense(word), query.first_point(word));
-            each_bit(bits[word] & dense, |bit| numbers.push(first + rank(dense, bit)));
+            each_bit(bits & dense, |bit| numbers.push(first + rank(dense, bit)));
         }
         *sum = sum_points(&query.points, numbers, adder);
     })?;
     let identity = G::Projective::identity();
     Ok(scratch.sums.iter().fold(identity, |total, sum| G::add_affine(&total, sum)))
+}
+
+/// Σ points_i.
+pub(crate) fn sum_all<G: Group>(tiles: &mut dyn Tiles, points: &[Affine<G::Field>]) -> Result<G::Projective, Stop> {
+    const TILE: usize = 1 << 15;
+    let mut adders: Vec<_> = (0..tiles.workers()).map(|_| Adder::new()).collect();
+    let mut sums = vec![Affine::INFINITY; points.len().div_ceil(TILE)];
+    let (shared_sums, adders) = (Shared::new(&mut sums), Shared::new(&mut adders));
+    tiles.run(points.len().div_ceil(TILE), &|tile, worker| {
+        // SAFETY: a worker owns its adder, a tile its sum.
+        let (sum, adder) = unsafe { (shared_sums.at(tile), adders.at(worker)) };
+        let mut emit = |_, total| *sum = total;
+        let points = &points[tile * TILE..((tile + 1) * TILE).min(points.len())];
+        points.iter().for_each(|point| adder.push(0, *point, &mut emit));
+        adder.finish(&mut emit);
+    })?;
+    Ok(sums.iter().fold(G::Projective::identity(), |total, sum| G::add_affine(&total, sum)))
 }
 
 /// Σ points_i over i in `numbers`.
@@ -197,27 +215,35 @@ mod tests {
         Assignment::new(layout, inputs, bits, values).unwrap()
     }
 
-    /// Small multiples of the generator, so that repeats and opposites are frequent, as in a PoRep's A query.
-    fn multiples(count: usize, rng: &mut Rng) -> Vec<Fr> {
-        let multiple =
-            |word: u32| if word % 2 == 0 { Fr::from(u64::from(word % 64)) } else { -Fr::from(u64::from(word % 64)) };
-        (0..count).map(|_| multiple(rng.next_u32())).collect()
+    /// Factors of small multiples of the generator, so that repeats and opposites are frequent, as in a PoRep's A query.
+    fn factors(count: usize, rng: &mut Rng) -> Vec<i64> {
+        (0..count).map(|_| i64::from(rng.next_u32() % 64) - 32).collect()
+    }
+
+    fn scalar(factor: i64) -> Fr {
+        let magnitude = Fr::from(factor.unsigned_abs());
+        if factor < 0 {
+            -magnitude
+        } else {
+            magnitude
+        }
     }
 
     fn check<G: Group>(query: Option<Density>, assignment: &Assignment, rng: &mut Rng) {
         let (input_count, aux_count) = (assignment.input_count() as usize, assignment.aux_count() as usize);
         let count = query.as_ref().map_or(aux_count, Density::count);
-        let multiples = multiples(count, rng);
-        let points = multiples.iter().map(|k| G::to_affine(&(G::Projective::generator() * *k))).collect();
+        let factors = factors(count, rng);
+        let table: Vec<_> = (-32..32).map(|k| G::to_affine(&(G::Projective::generator() * scalar(k)))).collect();
+        let points = factors.iter().map(|k| table[(k + 32) as usize]).collect();
         let mut expected = Fr::ZERO;
-        let mut next = multiples.iter();
+        let mut next = factors.iter();
         let has_input = |i| query.as_ref().is_some_and(|density| density.inputs.get(i));
         let has_aux = |j| query.as_ref().is_none_or(|density| density.aux.get(j));
         for input in (0..input_count).filter(|i| has_input(*i)) {
-            expected += *next.next().unwrap() * assignment.inputs()[input];
+            expected += scalar(*next.next().unwrap()) * assignment.inputs()[input];
         }
         for aux in (0..aux_count).filter(|j| has_aux(*j)) {
-            expected += *next.next().unwrap() * assignment.aux(aux as u32);
+            expected += scalar(*next.next().unwrap()) * assignment.aux(aux as u32);
         }
         let query =
             query.map_or_else(|| Query::<G>::of_all_aux(Vec::new()), |density| Query::new(Vec::new(), &density));
