@@ -65,7 +65,7 @@ fn points<P: Curve + Group<Scalar = Fr>>(count: usize, rng: &mut ChaCha8Rng) -> 
             next
         })
         .collect();
-    let mut out = vec![P::AffineRepr::default(); count];
+    let mut out = vec![P::identity().to_affine(); count];
     P::batch_normalize(&sums, &mut out);
     out
 }
