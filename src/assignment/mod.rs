@@ -10,11 +10,17 @@
 //!
 //! Bits behind the last aux variable are 0.
 
+mod builder;
 mod compact;
+mod derive;
+mod generations;
 mod layout;
+mod row;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub use builder::{BuildError, Builder};
 pub use compact::{Assignment, Buffers, Value};
+pub use generations::Layouts;
 pub use layout::Layout;
