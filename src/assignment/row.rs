@@ -270,8 +270,8 @@ mod tests {
     #[test]
     fn bit_roots_are_the_roots() {
         let mut seen = [0; 2];
-        for code in 0..40_000 {
-            let small = terms_of(code * 97);
+        for code in 0..4_000 {
+            let small = terms_of(code * 977);
             let large = Terms(small.0.map(|column| column.map(field_element)));
             for bits in 0..4 {
                 let found = small.has_bit_roots(2, bits, 0);
@@ -287,7 +287,7 @@ mod tests {
                 seen[usize::from(found)] += 1;
             }
         }
-        assert!(seen.iter().all(|count| *count > 5_000), "{seen:?}");
+        assert!(seen.iter().all(|count| *count > 500), "{seen:?}");
     }
 
     #[test]
