@@ -4,7 +4,7 @@
 //! synthetic and non-interactive PoRep share one circuit, and so do the versions of a PoSt (only public inputs differ).
 
 mod blank;
-mod decode;
+pub(crate) mod decode;
 mod id;
 pub mod porep;
 pub mod post;
@@ -17,4 +17,5 @@ pub mod update;
 
 pub use id::{Blocks, CircuitId, Kind};
 pub use reference::ReferenceCircuit;
+pub(crate) use reference::ReferenceTree;
 pub use request::{CheckedProofs, Partition, Request, VanillaProofs};

@@ -95,13 +95,9 @@ impl Post {
         if count == 0 || count > max {
             return Err(Error::invalid(FIELD, format!("{count} sector proofs where 1 to {max} are proved")));
         }
-        let mut randomness = request.randomness;
-        randomness[31] &= 0x3f;
-        let randomness = Node::try_from(randomness).expect("254 bits are below the order");
-
         let lg_nodes = (circuit.sector_size() / 32).trailing_zeros();
         let shape = TreeShape::replica(lg_nodes).expect("a circuit has a size that exists");
-        let challenger = Challenger::new(request, randomness.to_poseidon());
+        let challenger = Challenger::new(request);
         let mut sectors = Vec::with_capacity(count);
         for (i, bytes) in request.vanilla_proofs.iter().enumerate() {
             check_byte_limit(FIELD, bytes.len(), MAX_SECTOR_BYTES)?;
@@ -109,7 +105,7 @@ impl Post {
             let positions = challenger.positions(raw.sector_id, i);
             sectors.push(Sector::check_structure(raw, i, positions, &shape)?);
         }
-        Ok(Post { proof: request.proof, circuit, miner: request.miner, randomness, sectors })
+        Ok(Post { proof: request.proof, circuit, miner: request.miner, randomness: challenger.randomness, sectors })
     }
 
     /// The circuit.
@@ -196,12 +192,15 @@ impl Sector {
 /// Derives challenges.
 struct Challenger {
     params: fallback::PublicParams,
-    randomness: PoseidonDomain,
+    randomness: Node,
     first_sector: usize,
 }
 
 impl Challenger {
-    fn new(request: &PostRequest<'_>, randomness: PoseidonDomain) -> Self {
+    fn new(request: &PostRequest<'_>) -> Self {
+        let mut randomness = request.randomness;
+        randomness[31] &= 0x3f;
+        let randomness = Node::try_from(randomness).expect("254 bits are below the order");
         let config = request.proof.as_v1_config();
         let params = fallback::PublicParams {
             sector_size: config.sector_size.into(),
@@ -221,17 +220,15 @@ impl Challenger {
         let count = self.params.challenge_count;
         let position = |n| {
             let index = get_challenge_index(self.params.api_version, self.first_sector + i, count, n);
-            generate_leaf_challenge(&self.params, self.randomness, sector, index)
+            generate_leaf_challenge(&self.params, self.randomness.to_poseidon(), sector, index)
         };
         (0..count).map(position).collect()
     }
 }
 
-/// Challenged nodes of `sector` at place `i` of the call.
-#[cfg(test)]
-pub(super) fn challenged_nodes(request: &PostRequest<'_>, sector: u64, i: usize) -> Vec<u64> {
-    let randomness = Node::try_from(request.randomness).expect("samples have valid randomness");
-    Challenger::new(request, randomness.to_poseidon()).positions(sector, i)
+/// Nodes that a request challenges in `sector` at place `i` of the call.
+pub(crate) fn challenged_nodes(request: &PostRequest<'_>, sector: u64, i: usize) -> Vec<u64> {
+    Challenger::new(request).positions(sector, i)
 }
 
 fn reference_of<Tree: ReferenceTree>(post: &Post) -> Result<ReferenceCircuit> {

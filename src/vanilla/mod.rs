@@ -1,4 +1,5 @@
-//! Real inputs: vanilla proofs of all four kinds, made by sealing a small sector through filecoin-proofs-api.
+//! Inputs: vanilla proofs of all four kinds, made by sealing a small sector through filecoin-proofs-api, or at every size
+//! without a sector ([`sectorless`]).
 //!
 //! For the tool `cuzk gen-vanilla`, for tests and for benches; proving needs none of it. What is made is the same for the
 //! same [`SectorSpec`], on every machine.
@@ -13,6 +14,7 @@ mod input;
 mod post;
 mod samples;
 mod seal;
+pub mod sectorless;
 mod update;
 
 pub use input::{Input, PorepInput, PostInput, PostSector, UpdateInput};

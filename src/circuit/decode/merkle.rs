@@ -151,6 +151,11 @@ impl TreeShape {
         arities.extend(top.map(|_| 2));
         Some(TreeShape { layers: Layers { base, sub, top }, arities })
     }
+
+    /// Arity of each level, from the leaves up.
+    pub fn arities(&self) -> &[usize] {
+        &self.arities
+    }
 }
 
 impl MerklePath {

@@ -11,7 +11,9 @@ mod check;
 mod positions;
 mod reference;
 
+pub(crate) use c1::{BASE_PARENTS, LABEL_PARENTS};
 pub use c1::{MAX_C1_BYTES, MAX_ENVELOPE_BYTES};
+pub(crate) use positions::{positions, Position};
 
 use blstrs::Scalar as Fr;
 use filecoin_hashers::poseidon::PoseidonHasher;
@@ -19,7 +21,6 @@ use filecoin_proofs_api::RegisteredSealProof;
 use storage_proofs_porep::stacked::generate_replica_id;
 
 use self::c1::{Challenge, C1};
-use self::positions::Position;
 use super::decode::{ensure, poseidon, Node, TreeShape};
 use super::reference::ReferenceCircuit;
 use super::registered::{partition_count, prover_id, seal_circuit};
@@ -78,7 +79,7 @@ impl Porep {
             return Err(Error::invalid("c1.vanilla_proofs", reason));
         }
 
-        let positions = positions::positions(c1.proof, &claim(&c1))?;
+        let positions = positions(c1.proof, &claim(&c1))?;
         let shapes = Shapes::of(circuit);
         let mut partitions = Vec::with_capacity(count);
         for (k, (challenges, positions)) in c1.partitions.into_iter().zip(positions).enumerate() {
@@ -155,11 +156,12 @@ impl Shapes {
 }
 
 /// What the reference calls a seal's public inputs.
-struct Claim {
-    replica_id: Node,
-    comm_d: Node,
-    comm_r: Node,
-    seed: [u8; 32],
+#[derive(Clone, Copy)]
+pub(crate) struct Claim {
+    pub replica_id: Node,
+    pub comm_d: Node,
+    pub comm_r: Node,
+    pub seed: [u8; 32],
 }
 
 fn claim(c1: &C1) -> Claim {
