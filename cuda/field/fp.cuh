@@ -35,7 +35,7 @@ CZK_FN fp_t mul_inline(const fp_t &a, const fp_t &b) {
     digits96_t d;
     fp_t r;
     int160_t c6 = product_columns(c, a.w, b.w);
-    divide_by_w(d, c, c6);
+    divide_by_w<false>(d, c, c6);
     normalise(r.w, d);
     return r;
 }
@@ -43,7 +43,18 @@ CZK_FN fp_t mul_inline(const fp_t &a, const fp_t &b) {
 // a b, as a call: products inlined by the dozen fall out of the instruction cache.
 CZK_CALL fp_t mul(fp_t a, fp_t b) { return mul_inline(a, b); }
 
-CZK_CALL fp_t sqr(fp_t a) { return mul_inline(a, a); }
+// a^2. 91 WIDE.
+CZK_FN fp_t sqr_inline(const fp_t &a) {
+    column_t c[6];
+    digits96_t d;
+    fp_t r;
+    int160_t c6 = square_columns(c, a.w);
+    divide_by_w<true>(d, c, c6);
+    normalise(r.w, d);
+    return r;
+}
+
+CZK_CALL fp_t sqr(fp_t a) { return sqr_inline(a); }
 
 // a^2 - b - c: what is subtracted enters before the quotients, which are taken once.
 CZK_CALL fp_t sqr_sub(fp_t a, fp_t b, fp_t c);
@@ -115,8 +126,8 @@ CZK_CALL fp_t sqr_sub(fp_t a, fp_t b, fp_t c) {
     column_t s[6];
     digits96_t d;
     fp_t r;
-    int160_t s6 = product_columns(s, a.w, a.w);
-    divide_by_w(d, s, s6);
+    int160_t s6 = square_columns(s, a.w);
+    divide_by_w<true>(d, s, s6);
     digits_sub(d, b);
     digits_sub(d, c);
     normalise(r.w, d);
@@ -128,7 +139,7 @@ CZK_CALL fp_t mul_sub(fp_t a, fp_t b, fp_t c) {
     digits96_t d;
     fp_t r;
     int160_t s6 = product_columns(s, a.w, b.w);
-    divide_by_w(d, s, s6);
+    divide_by_w<false>(d, s, s6);
     digits_sub(d, c);
     normalise(r.w, d);
     return r;

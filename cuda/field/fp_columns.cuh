@@ -128,4 +128,59 @@ CZK_FN void column_sub(column_t &c, const int160_t &v) {
     c.e[4] = subc(c.e[4], v.w[4]);
 }
 
+// c += the products a[i] a[k - i] with first <= i < k - i, and for even k the inner product of the middle digit's words:
+// all that is doubled in column k of a^2. c starts empty.
+template <int k> CZK_FN int160_t square_half(const uint32_t *a) {
+    constexpr int first = k < 6 ? 0 : k - 5;
+    column_t c;
+    CZK_UNROLL
+    for (int i = first; 2 * i < k; i++) {
+        if (i == first) {
+            column_first(c, a + 2 * i, a + 2 * (k - i));
+        } else {
+            column_mac(c, a + 2 * i, a + 2 * (k - i));
+        }
+    }
+    if (k % 2 == 0) {
+        mad_wide_cc(c.o[0], c.o[1], a[k], a[k + 1]);
+        c.o[2] = addc(c.o[2], 0);
+    }
+    return column_sum(c);
+}
+
+// v += the squares of the two words of digit k / 2. 2 WIDE, 1 carry.
+template <int k> CZK_FN void square_add(int160_t &v, const uint32_t *a) {
+    mad_wide_cc(v.w[0], v.w[1], a[k], a[k]);
+    madc_wide_cc(v.w[2], v.w[3], a[k + 1], a[k + 1]);
+    v.w[4] = addc(v.w[4], 0);
+}
+
+// Column k of a^2.
+template <int k> CZK_FN int160_t square_column(const uint32_t *a) {
+    int160_t v = twice(square_half<k>(a));
+    if (k % 2 == 0) square_add<k>(v, a);
+    return v;
+}
+
+// Columns 0 and 10 of a^2, the square of one digit d: 3 WIDE.
+CZK_FN int160_t square_digit(const uint32_t *d) {
+    int160_t v;
+    uint32_t m0, m1;
+    mul_wide(m0, m1, d[0], d[1]);
+    mul_wide(v.w[0], v.w[1], d[0], d[0]);
+    mul_wide(v.w[2], v.w[3], d[1], d[1]);
+    v.w[1] = add_cc(v.w[1], m0 << 1);
+    v.w[2] = addc_cc(v.w[2], funnel_left(m0, m1, 1));
+    v.w[3] = addc(v.w[3], m1 >> 31);
+    v.w[4] = 0;
+    return v;
+}
+
+// A column that is v so far, without odd words.
+CZK_FN void column_of(column_t &c, const int160_t &v) {
+    CZK_UNROLL
+    for (int i = 0; i < 5; i++) c.e[i] = v.w[i];
+    c.o[0] = c.o[1] = c.o[2] = 0;
+}
+
 } // namespace czk

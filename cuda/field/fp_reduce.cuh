@@ -37,17 +37,24 @@ struct digits96_t {
     uint32_t w[6][3];
 };
 
-// c += X q. 2 WIDE; X q = 2^16 q + 2^48 (0xd201 q), whose second part are the products by x_hi.
-CZK_FN void column_add_x(column_t &c, uint32_t q0, uint32_t q1) {
+// c += X q. 2 WIDE; X q = 2^16 q + 2^48 (0xd201 q), whose second part are the products by x_hi. With odd_empty, c.o is 0
+// before, and can't carry: x_hi (2^32 - 1) + 2^32 (2^16 - 1) < 2^64.
+template <bool odd_empty> CZK_FN void column_add_x(column_t &c, uint32_t q0, uint32_t q1) {
     c.e[0] = add_cc(c.e[0], q0 << 16);
     c.e[1] = addc_cc(c.e[1], funnel_left(q0, q1, 16));
     madc_wide_cc(c.e[2], c.e[3], q1, x_hi);
     c.e[4] = addc(c.e[4], 0);
+    if (odd_empty) {
+        mul_wide(c.o[0], c.o[1], q0, x_hi);
+        c.o[1] += q1 >> 16;
+        return;
+    }
     mad_wide_cc(c.o[0], c.o[1], q0, x_hi);
     c.o[2] = addc(c.o[2], 0);
     c.o[1] = add_cc(c.o[1], q1 >> 16);
     c.o[2] = addc(c.o[2], 0);
 }
+static_assert(x_hi * 0xffffffffull + (0xffffull << 32) > x_hi * 0xffffffffull, "no wrap");
 
 // g = V M^-1 mod 2^64 for V = sum c[i] X^i: X = 2^16 + 0xd2010000 * 2^32, X^2 = 2^32, X^3 = 2^48, X^4 = 0 modulo 2^64.
 CZK_FN void montgomery_quotient(uint32_t &g0, uint32_t &g1, const column_t *c) {
@@ -82,9 +89,8 @@ CZK_FN void normalise(uint32_t *r, const digits96_t &d) {
     }
 }
 
-// Steps 2 and 3 of a product for columns c[0 … 5] and c6, not yet folded: divides by W, and writes d[i] on top of what
-// d holds: d += column / W.
-CZK_FN void divide_by_w(digits96_t &d, column_t *c, const int160_t &c6) {
+// Step 2 of a product for columns c[0 … 5] and c6, not yet folded: d = what is left of the columns, divided by W.
+template <bool odd_empty> CZK_FN void divide_by_w(digits96_t &d, column_t *c, const int160_t &c6) {
     uint32_t g0, g1;
     montgomery_quotient(g0, g1, c);
     // m = (c6 - g) mod W stays at X^6; the rest, g + W floor((c6 - g) / W), is folded
@@ -102,7 +108,7 @@ CZK_FN void divide_by_w(digits96_t &d, column_t *c, const int160_t &c6) {
     column_sub(c[0], g);
     CZK_UNROLL
     for (int i = 5; i >= 0; i--) {
-        column_add_x(c[i], m0, m1);
+        column_add_x<odd_empty>(c[i], m0, m1);
         int160_t s = column_sum(c[i]);
         m0 = s.w[0];
         m1 = s.w[1];
@@ -132,6 +138,22 @@ CZK_FN int160_t product_columns(column_t *c, const uint32_t *a, const uint32_t *
     column_product<1>(c[1], a, b);
     column_sub(c[1], c7);
     column_product<0>(c[0], a, b);
+    return c6;
+}
+
+// The same columns for b = a: 78 WIDE instead of 144.
+CZK_FN int160_t square_columns(column_t *c, const uint32_t *a) {
+    int160_t c10 = square_digit(a + 10), c10x2 = twice(c10);
+    int160_t c9 = sub(square_column<9>(a), c10x2), c9x2 = twice(c9);
+    int160_t c8 = sub(square_column<8>(a), c9x2), c8x2 = twice(c8);
+    int160_t c7 = add(sub(square_column<7>(a), c8x2), c10x2), c7x2 = twice(c7);
+    int160_t c6 = add(sub(square_column<6>(a), c7x2), c9x2);
+    column_of(c[5], add(square_column<5>(a), add(c8x2, c10)));
+    column_of(c[4], add(square_column<4>(a), add(sub(c9, c10), c7x2)));
+    column_of(c[3], add(square_column<3>(a), sub(c8, c9)));
+    column_of(c[2], add(square_column<2>(a), sub(c7, c8)));
+    column_of(c[1], sub(square_column<1>(a), c7));
+    column_of(c[0], square_digit(a));
     return c6;
 }
 

@@ -104,7 +104,7 @@ CZK_FN uint32_t subc(uint32_t a, uint32_t b) {
 // (hi, lo) = a b.
 CZK_FN void mul_wide(uint32_t &lo, uint32_t &hi, uint32_t a, uint32_t b) {
 #ifdef __CUDACC__
-    asm volatile("{mul.lo.u32 %0, %2, %3; mul.hi.u32 %1, %2, %3;}" : "=&r"(lo), "=r"(hi) : "r"(a), "r"(b));
+    asm volatile("{.reg .u64 t; mul.wide.u32 t, %2, %3; mov.b64 {%0, %1}, t;}" : "=r"(lo), "=r"(hi) : "r"(a), "r"(b));
 #else
     uint64_t r = uint64_t(a) * b;
     lo = uint32_t(r);
