@@ -1,28 +1,36 @@
 //! Compiles the CUDA kernels when there is a compiler for them, and the host twin of the arithmetic headers for tests.
 //!
-//! `CUDA=0` builds without kernels, `CUDA=1` insists on them; unset, they are built if nvcc is found (`NVCC`,
-//! `CUDA_HOME/bin/nvcc`, PATH). `CUDA_ARCHS` lists the architectures, e.g. "90" or "80 86 90".
+//! - `CUDA`: 0 builds without kernels, 1 insists on them; unset, they are built if nvcc is found: `NVCC`,
+//!   `CUDA_HOME/bin/nvcc`, or nvcc in PATH.
+//! - `CUDA_ARCHS`: architectures, e.g. "90" or "80 86 90"; the newest is embedded as PTX too. Default: those of the cards
+//!   in this machine, or all that are supported if there is none.
+//! - `NVCC_CCBIN`: the C++ compiler that nvcc uses, else `CXX`, else c++.
+//!
 //! Sets `cfg(cuda)` and `cfg(cuda_host_twin)`.
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ALL_ARCHS: &str = "80 86 89 90 100 120";
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(cuda)");
     println!("cargo:rustc-check-cfg=cfg(cuda_host_twin)");
-    for name in ["CUDA", "CUDA_ARCHS", "CUDA_HOME", "NVCC", "CXX"] {
+    for name in ["CUDA", "CUDA_ARCHS", "CUDA_HOME", "NVCC", "NVCC_CCBIN", "CXX"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     println!("cargo:rerun-if-changed=cuda");
-    if env::var_os("CARGO_FEATURE_TESTING").is_some() {
+    let testing = env::var_os("CARGO_FEATURE_TESTING").is_some();
+    if testing {
         host_twin();
     }
     let wanted = env::var("CUDA").unwrap_or_default();
     match (wanted.as_str(), find_nvcc()) {
         ("0", _) => {}
-        ("1", None) => panic!("CUDA=1, but no nvcc: set NVCC or CUDA_HOME, or run `make cuda-toolkit`"),
+        ("1", None) => panic!("CUDA=1, but no nvcc: set NVCC or CUDA_HOME, or run scripts/cuda-toolkit.sh"),
         (_, None) => {}
-        (_, Some(nvcc)) => kernels(&nvcc),
+        (_, Some(nvcc)) => kernels(&nvcc, testing),
     }
 }
 
@@ -37,24 +45,37 @@ fn find_nvcc() -> Option<PathBuf> {
     named.or(home).filter(|file| file.is_file()).or_else(in_path)
 }
 
-/// Compiles every `.cu` below cuda/, except host/, into one static library.
-fn kernels(nvcc: &Path) {
-    // SAFETY: a build script is single-threaded here. The cc crate takes nvcc through this variable alone.
-    unsafe { env::set_var("NVCC", nvcc) };
-    let archs = env::var("CUDA_ARCHS").unwrap_or_else(|_| "80 86 89 90 100 120".into());
+/// Compiles every `.cu` below cuda/ into one static library; those in cuda/testing only for tests.
+fn kernels(nvcc: &Path, testing: bool) {
+    // SAFETY: a build script is single-threaded here. The cc crate takes nvcc through this variable alone, and hands the
+    // C++ compiler that it finds in CXX to nvcc.
+    unsafe {
+        env::set_var("NVCC", nvcc);
+        if let Some(ccbin) = env::var_os("NVCC_CCBIN") {
+            env::set_var("CXX", ccbin);
+        }
+    }
+    let host_compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
     let mut build = cc::Build::new();
     build.cuda(true).cudart("none").include("cuda").pic(true).warnings(false).opt_level(3);
+    // A GNU_UNIQUE symbol can't be made local to an archive, and two libraries with CUB in one process would share it.
     build.flag("-std=c++17").flag("-Xcompiler=-fno-gnu-unique").flag("--threads=2");
-    let mut newest = "";
-    for arch in archs.split_whitespace() {
+    let archs = archs();
+    for arch in &archs {
         build.flag(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
-        newest = arch;
     }
-    build.flag(format!("-gencode=arch=compute_{newest},code=compute_{newest}"));
-    for file in sources(Path::new("cuda"), "cu") {
-        build.file(file);
+    if let Some(newest) = archs.iter().max_by_key(|arch| arch.parse::<u32>().unwrap_or(0)) {
+        build.flag(format!("-gencode=arch=compute_{newest},code=compute_{newest}"));
     }
-    build.compile("cuzk_kernels");
+    let is_wanted = |file: &PathBuf| testing || !file.starts_with("cuda/testing");
+    build.files(sources(Path::new("cuda"), "cu").into_iter().filter(is_wanted));
+    if let Err(error) = build.try_compile("cuzk_kernels") {
+        panic!(
+            "CUDA kernels: {error}\nnvcc: {} \nits host compiler: {}",
+            version(nvcc),
+            version(host_compiler.as_ref())
+        );
+    }
     let root = nvcc.canonicalize().expect("nvcc's path").parent().unwrap().parent().unwrap().to_path_buf();
     for dir in ["lib", "lib64"] {
         println!("cargo:rustc-link-search=native={}", root.join(dir).display());
@@ -66,11 +87,38 @@ fn kernels(nvcc: &Path) {
     println!("cargo:rustc-cfg=cuda");
 }
 
+/// The architectures to compile for, e.g. ["90"].
+fn archs() -> Vec<String> {
+    let named = env::var("CUDA_ARCHS").ok();
+    let list = named.filter(|list| !list.trim().is_empty()).or_else(archs_of_cards).unwrap_or_else(|| ALL_ARCHS.into());
+    let mut archs: Vec<String> = list.split_whitespace().map(String::from).collect();
+    archs.sort();
+    archs.dedup();
+    archs
+}
+
+/// Compute capabilities of the cards in this machine, if there are any.
+fn archs_of_cards() -> Option<String> {
+    let query = ["--query-gpu=compute_cap", "--format=csv,noheader"];
+    let output = Command::new("nvidia-smi").args(query).output().ok().filter(|output| output.status.success())?;
+    let list = String::from_utf8(output.stdout).ok()?.replace('.', "");
+    let is_number = |word: &str| word.parse::<u32>().is_ok();
+    (list.split_whitespace().next().is_some() && list.split_whitespace().all(is_number)).then_some(list)
+}
+
+/// A compiler's path and what it says of its version.
+fn version(compiler: &Path) -> String {
+    let said = Command::new(compiler).arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let line = said.lines().find(|line| line.contains("release") || line.contains('.')).unwrap_or("no answer");
+    format!("{} ({line})", compiler.display())
+}
+
 /// Compiles cuda/host/*.cpp, the same arithmetic headers for the CPU, if a C++ compiler answers.
 fn host_twin() {
     let files = sources(Path::new("cuda/host"), "cpp");
     let mut build = cc::Build::new();
-    build.cpp(true).include("cuda").std("c++17").opt_level(2).warnings(true).extra_warnings(true);
+    build.cpp(true).include("cuda").std("c++17").opt_level(2).extra_warnings(true);
     build.flag_if_supported("-Wno-unused-function");
     if files.is_empty()
         || build

@@ -74,12 +74,26 @@ template <typename F> CZK_FN xyzz_t<F> add_coordinates(const F &u1, const F &s1,
     return sum;
 }
 
+// The doublings as calls, for the additions, where they are rare: their registers aren't the addition's.
+template <typename F> CZK_CALL void double_rarely(xyzz_t<F> *r, const affine_t<F> *p) { *r = dbl(*p); }
+template <typename F> CZK_CALL void double_rarely(xyzz_t<F> *r, const xyzz_t<F> *p) { *r = dbl(*p); }
+
+// p + p or p - p, where p + q has found equal x.
+template <typename F, typename P> CZK_FN xyzz_t<F> add_same_x(const P &p, bool same_y) {
+    xyzz_t<F> r = xyzz_infinity<F>();
+    if (same_y) {
+        P copy = p;
+        double_rarely(&r, &copy);
+    }
+    return r;
+}
+
 // p + q. EFD madd-2008-s, 8M + 2S. p = q doubles q, p = -q is infinity.
 template <typename F> CZK_FN xyzz_t<F> madd(const xyzz_t<F> &p, const affine_t<F> &q) {
     if (is_infinity(q)) return p;
     if (is_infinity(p)) return to_xyzz(q);
     F u2 = mul(q.x, p.zz), s2 = mul(q.y, p.zzz);
-    if (eq(u2, p.x)) return eq(s2, p.y) ? dbl(q) : xyzz_infinity<F>();
+    if (eq(u2, p.x)) return add_same_x<F>(q, eq(s2, p.y));
     xyzz_t<F> sum = add_coordinates(p.x, p.y, sub(u2, p.x), sub(s2, p.y));
     sum.zz = mul(sum.zz, p.zz);
     sum.zzz = mul(sum.zzz, p.zzz);
@@ -92,7 +106,7 @@ template <typename F> CZK_FN xyzz_t<F> add(const xyzz_t<F> &p, const xyzz_t<F> &
     if (is_infinity(p)) return q;
     F u1 = mul(p.x, q.zz), u2 = mul(q.x, p.zz);
     F s1 = mul(p.y, q.zzz), s2 = mul(q.y, p.zzz);
-    if (eq(u1, u2)) return eq(s1, s2) ? dbl(p) : xyzz_infinity<F>();
+    if (eq(u1, u2)) return add_same_x<F>(p, eq(s1, s2));
     xyzz_t<F> sum = add_coordinates(u1, s1, sub(u2, u1), sub(s2, s1));
     sum.zz = mul(mul(sum.zz, p.zz), q.zz);
     sum.zzz = mul(mul(sum.zzz, p.zzz), q.zzz);

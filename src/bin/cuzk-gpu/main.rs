@@ -4,6 +4,12 @@
 //! check's or bench's full name (`runtime/copy`); none means all. `sanitize` runs the small sizes, for compute-sanitizer.
 
 #[cfg(cuda)]
+mod curve;
+#[cfg(cuda)]
+mod field;
+#[cfg(cuda)]
+mod fp_oracle;
+#[cfg(cuda)]
 mod harness;
 #[cfg(cuda)]
 mod runtime;
@@ -18,8 +24,14 @@ struct Area {
 }
 
 #[cfg(cuda)]
-const AREAS: &[Area] =
-    &[Area { name: "runtime", test: runtime::test, bench: runtime::bench, sanitize: runtime::sanitize }];
+macro_rules! area {
+    ($module:ident) => {
+        Area { name: stringify!($module), test: $module::test, bench: $module::bench, sanitize: $module::sanitize }
+    };
+}
+
+#[cfg(cuda)]
+const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve)];
 
 #[cfg(cuda)]
 fn main() -> std::process::ExitCode {

@@ -1,7 +1,11 @@
 //! The kernels' C interface (cuda/exports) and its status, as Rust sees them. One module per header.
 
+mod curve;
 mod runtime;
+#[cfg(feature = "testing")]
+pub mod testing;
 
+pub use curve::Curve;
 pub use runtime::{
     device_count, device_info, device_memory, driver_version, use_device, DeviceBuffer, DeviceInfo, Event,
     PinnedBuffer, Stream,
