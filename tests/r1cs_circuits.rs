@@ -79,6 +79,10 @@ fn check(expected: Expected) {
     assert_eq!((counts.ic, counts.l), (expected.inputs.into(), expected.aux.into()));
     assert_eq!(counts.h, (1 << expected.lg_domain) - 1);
 
+    let found: String = r1cs.structural_hash().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(Some(r1cs.structural_hash()), id.pinned_hash(), "{id} has changed: {found}");
+    r1cs.validate().unwrap();
+
     let mut reference = Reference::new(&r1cs);
     id.synthesize_blank(&mut reference).unwrap();
     reference.finish();

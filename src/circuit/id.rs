@@ -6,9 +6,9 @@ use bellpepper_core::{ConstraintSystem, SynthesisError};
 use blstrs::Scalar as Fr;
 
 use crate::error::{Error, Result};
-use crate::r1cs::{Mark, Proposer, R1cs};
+use crate::r1cs::{Cache, Mark, Proposer, R1cs};
 
-use super::blank;
+use super::{blank, pinned};
 
 /// What a circuit proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,6 +76,17 @@ impl CircuitId {
     /// PoSt. Takes about a second per million constraints.
     pub fn record(self) -> Result<R1cs> {
         R1cs::record(blank::Blank(self), Blocks(self.kind))
+    }
+
+    /// The R1CS from `cache`, recorded and stored if it isn't there. Errors: INTERNAL if the proofs stack in this build
+    /// makes another circuit than the pinned one.
+    pub fn r1cs(self, cache: &Cache) -> Result<R1cs> {
+        cache.load_or_record(&self.to_string(), self.pinned_hash(), || self.record())
+    }
+
+    /// Structural hash that the circuit's R1CS has to have; `None` if none is pinned.
+    pub fn pinned_hash(self) -> Option<[u8; 32]> {
+        pinned::hash(self)
     }
 }
 

@@ -6,6 +6,7 @@
 mod blank;
 pub(crate) mod decode;
 mod id;
+mod pinned;
 pub mod porep;
 pub mod post;
 mod reference;

@@ -33,12 +33,16 @@
 use blstrs::Scalar as Fr;
 
 mod block;
+pub mod cache;
+mod codec;
 mod density;
 mod dictionary;
 mod draft;
 mod record;
 mod rows;
+mod validate;
 
+pub use cache::Cache;
 pub use density::{Bitmap, Density, QueryCounts};
 pub use record::{Flat, Mark, Proposer};
 pub use rows::{Row, Terms};
