@@ -29,6 +29,12 @@
 //! is full and the coefficient stands in [`Matrix::escapes`], sorted by position. Explicit zeros are dropped while
 //! recording, since bellperson's density skips them; a term's absence and its zero coefficient are the same row.
 //! (Terms of one row that name one variable twice are added up first.)
+//!
+//! # Where it comes from
+//!
+//! [`R1cs::record`] makes it in one synthesis without a witness, with the blocks that a [`Proposer`] points out. [`Cache`]
+//! keeps it on disk. [`R1cs::rows`] expands rows, [`R1cs::density_a`] and [`R1cs::density_b`] say which variables the
+//! queries hold, [`R1cs::structural_hash`] names the circuit.
 
 use blstrs::Scalar as Fr;
 
