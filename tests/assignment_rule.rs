@@ -382,6 +382,27 @@ fn what_a_block_tells_of_outside_variables_reaches_rows_before_it() {
 }
 
 #[test]
+fn a_determined_bit_stays_so_when_a_later_segment_adds_another() {
+    let (layout, repeats) = in_blocks(|rows| {
+        let mut late = Vec::new();
+        for _ in 0..3 {
+            rows.0.push(Step::Block);
+            let [b, c] = [(); 2].map(|()| rows.bit());
+            let d = rows.product(b, c);
+            let a = rows.aux();
+            let maj = rows.aux();
+            rows.row(&[(2, d), (-1, b), (-1, c)], &[(1, a)], &[(1, d), (-1, maj)]);
+            late.push(a);
+        }
+        rows.0.push(Step::End);
+        late.truncate(2);
+        late.into_iter().for_each(|a| rows.row(&[(1, One), (-1, a)], &[(1, a)], &[]));
+    });
+    assert_eq!(repeats, [3, 1]);
+    assert_eq!(layout.full_positions().collect::<Vec<_>>(), [13, 14]);
+}
+
+#[test]
 fn a_block_tells_of_the_block_before_it() {
     let (layout, repeats) = in_blocks(|rows| {
         let mut last = rows.bit();

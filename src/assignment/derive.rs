@@ -112,6 +112,9 @@ struct Solver<'a> {
     before: State,
     after: State,
     solved: bool,
+    /// For each of the block's own variables the row, plus 1, that showed it to be a bit; kept from one solution to the
+    /// next, since what a row says doesn't depend on the repeat.
+    shown_by: Vec<u32>,
 }
 
 impl<'a> Solver<'a> {
@@ -120,7 +123,8 @@ impl<'a> Solver<'a> {
         let foreign = Bits::new(rows.foreign_count());
         let state = State { local: Bits::new(rows.local_count()), foreign: foreign.clone(), inputs: foreign };
         let input_count = r1cs.input_count;
-        Solver { rows, segment, input_count, before: state.clone(), after: state, solved: false }
+        let shown_by = vec![0; rows.local_count()];
+        Solver { rows, segment, input_count, before: state.clone(), after: state, solved: false, shown_by }
     }
 
     /// Brings what the segment's rows tell into `known`; whether that was anything new.
@@ -134,7 +138,7 @@ impl<'a> Solver<'a> {
             }
             if !self.solved || state != self.before {
                 self.before.clone_from(&state);
-                self.after = solve(&self.rows, state.clone());
+                self.after = solve(&self.rows, state.clone(), &mut self.shown_by);
                 self.solved = true;
             }
             if self.after != state {
@@ -183,14 +187,11 @@ impl<'a> Solver<'a> {
 }
 
 /// All bits that follow for one repeat from what is known before.
-fn solve(rows: &Rows<'_>, mut state: State) -> State {
+fn solve(rows: &Rows<'_>, mut state: State, shown_by: &mut [u32]) -> State {
     let local_count = rows.local_count();
     let foreign_count = rows.foreign_count();
-    // Row that showed a local variable to be a bit, plus 1.
-    let mut shown_by = vec![0u32; local_count];
     let mut open: Vec<u32> = (0..rows.count()).collect();
     loop {
-        let before = open.len();
         let mut found = false;
         open.retain(|&index| {
             let Some(row) = rows.row(index) else { return false };
@@ -201,7 +202,7 @@ fn solve(rows: &Rows<'_>, mut state: State) -> State {
             let Some(unknown) = only_unknown(&row, is_known) else { return row.variables().any(|v| !is_known(v)) };
             let variable = row.variable(unknown) as usize;
             let is_input = |foreign: usize| foreign >= foreign_count || state.inputs.get(foreign);
-            if variable.checked_sub(local_count).is_some_and(is_input) || !is_bit(rows, &row, unknown, &shown_by) {
+            if variable.checked_sub(local_count).is_some_and(is_input) || !is_bit(rows, &row, unknown, shown_by) {
                 return true;
             }
             match variable {
@@ -214,7 +215,7 @@ fn solve(rows: &Rows<'_>, mut state: State) -> State {
             found = true;
             false
         });
-        if !found || open.len() == before {
+        if !found {
             return state;
         }
     }
