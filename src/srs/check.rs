@@ -15,8 +15,8 @@ use super::vk::point_error;
 use super::{fault, Section, SrsFile};
 use crate::error::{Error, Result};
 
-/// How far an SRS file is checked when it is opened. Sizes and the vk are always checked, and back ends check every point
-/// that they load to be on the curve.
+/// How far an SRS file is checked when it is opened. Sizes and the vk are always checked, and back ends check every
+/// point that they load to be on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SrsCheck {
     /// Nothing more.

@@ -30,7 +30,8 @@ pub struct SrsOptions {
     pub cache_dir: Option<PathBuf>,
 }
 
-/// An open SRS file whose sizes and verifying key have been checked. Holds the file open, none of its points but the vk's.
+/// An open SRS file whose sizes and verifying key have been checked. Holds the file open, none of its points but the
+/// vk's.
 pub struct SrsFile {
     file: PathBuf,
     source: Box<dyn ReadAt>,
@@ -42,8 +43,8 @@ pub struct SrsFile {
 
 impl SrsFile {
     /// Opens the file at `path` and checks sizes, verifying key and identity, then what `options` ask for.
-    /// Threads: points are checked in the rayon pool it is called from; WindowPoSt's 26,000 ic points take a second of one
-    /// core. Never blocks on a FIFO or device in the file's place.
+    /// Threads: points are checked in the rayon pool it is called from; WindowPoSt's 26,000 ic points take a second of
+    /// one core. Never blocks on a FIFO or device in the file's place.
     /// Errors: PARAMS_MISSING if nothing stands there; PARAMS_CORRUPT names section, index, expected and found;
     /// PARAMS_UNKNOWN carries the vk's digest.
     pub fn open(path: &Path, options: &SrsOptions) -> Result<Self> {
@@ -107,7 +108,8 @@ impl SrsFile {
     }
 
     /// Reads the points `[first, first + out.len())` of `section`, each checked to be on the curve and not at infinity.
-    /// Threads: spreads over the rayon pool it is called from, 384 KiB (G1) of scratch a thread. About 1 µs a point and core.
+    /// Threads: spreads over the rayon pool it is called from, 384 KiB (G1) of scratch a thread. About 1 µs a point and
+    /// core.
     /// Errors: as [`Self::read`]; PARAMS_CORRUPT names the first point that is refused. `out` is then undefined.
     /// Panics if `P` isn't the group of the section.
     pub fn read_points<P: Point>(&self, section: Section, first: u64, out: &mut [P]) -> Result<()> {
@@ -146,9 +148,9 @@ impl SrsFile {
         Err(Error::invalid("srs", format!("{file} is of another circuit: {}", differing.join("; "))))
     }
 
-    /// Carries out `check` over the whole file, unless it is remembered for this path, size, modification time and inode.
-    /// `progress` gets the percentage done, from 0 to 100 and never falling, from the calling thread; it cancels by
-    /// [`ControlFlow::Break`] and is asked every few ms per core. 100 comes only after success.
+    /// Carries out `check` over the whole file, unless it is remembered for this path, size, modification time and
+    /// inode. `progress` gets the percentage done, from 0 to 100 and never falling, from the calling thread; it cancels
+    /// by [`ControlFlow::Break`] and is asked every few ms per core. 100 comes only after success.
     /// Threads: spreads over the rayon pool it is called from (digests: one thread); 10 MiB of memory. A subgroup check
     /// takes 20 µs a G1 point and core, a digest 1 s per GiB.
     /// Errors: CANCELLED; PARAMS_CORRUPT; PARAMS_UNKNOWN if the file has no digest to be compared with.

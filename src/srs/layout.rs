@@ -26,8 +26,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Reads the six counts and nothing else. The file must be exactly as long as they say, and they must be those of an
-    /// SRS: at least one input, every input in A, one domain less a point in H, as many points of B in G2 as in G1.
+    /// Reads the six counts and nothing else. The file must be exactly as long as they say, and they must be those of
+    /// an SRS: at least one input, every input in A, one domain less a point in H, as many points of B in G2 as in G1.
     pub(crate) fn read(source: &dyn ReadAt, size: u64, file: &Path) -> Result<Self> {
         let mut layout = Layout { offsets: [0; 6], counts: [0; 6] };
         let mut end = VK_POINTS_BYTES;

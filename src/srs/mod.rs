@@ -43,6 +43,7 @@ pub use locate::{ParamDirs, DEFAULT_PARAM_DIR, PARAM_DIR_ENV};
 pub use points::{check_subgroup, decode_points, encode_points, Point, PointFault};
 pub use source::{FileStat, ReadAt};
 pub use vk::VerifyingKey;
+pub(crate) use write::refuse_existing;
 pub use write::SrsWriter;
 
 /// The sections of an SRS file behind the verifying key, in file order.

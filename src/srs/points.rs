@@ -1,5 +1,5 @@
-//! Points as they stand in an SRS: affine, uncompressed, big-endian. Decoding checks them; all functions that take slices
-//! spread over the rayon pool they are called from.
+//! Points as they stand in an SRS: affine, uncompressed, big-endian. Decoding checks them; all functions that take
+//! slices spread over the rayon pool they are called from.
 
 use blst::{blst_p1_affine_in_g1, blst_p1_deserialize, blst_p2_affine_in_g2, blst_p2_deserialize, BLST_ERROR};
 use blstrs::{G1Affine, G2Affine};

@@ -9,8 +9,8 @@ use std::path::Path;
 use super::fault;
 use crate::error::{Error, Result};
 
-/// What the file system says of a file: enough to tell it from another and from its own earlier content. Bytes that have
-/// no identity have inode 0.
+/// What the file system says of a file: enough to tell it from another and from its own earlier content. Bytes that
+/// have no identity have inode 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct FileStat {
     /// Device and inode are the same for every name of a file: symlinks, relative paths, hard links.

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 /// Points that are encoded at once: 1.5 MiB in G1.
 const STEP_POINTS: usize = 16 << 10;
 
-/// Writes one SRS file, section by section, to a temporary name beside it. The file appears under its own name, whole, in
-/// [`Self::finish`]; an existing one is never overwritten. Dropping an unfinished writer removes what it wrote.
+/// Writes one SRS file, section by section, to a temporary name beside it. The file appears under its own name, whole,
+/// in [`Self::finish`]; an existing one is never overwritten. Dropping an unfinished writer removes what it wrote.
 #[derive(Debug)]
 pub struct SrsWriter {
     path: PathBuf,
@@ -30,9 +30,7 @@ pub struct SrsWriter {
 impl SrsWriter {
     /// Starts a file with its vk, ic included. Errors: INVALID if something stands at `path` or it can't be created.
     pub fn create(path: &Path, vk: &VerifyingKey) -> Result<Self> {
-        if fs::symlink_metadata(path).is_ok() {
-            return Err(Error::invalid("path", format!("{}: stands there already", path.display())));
-        }
+        refuse_existing(path)?;
         let temporary = temporary_name(path);
         let file = File::create_new(&temporary).map_err(|error| write_error("path", path, &error))?;
         let out = BufWriter::new(file);
@@ -109,6 +107,14 @@ impl Drop for SrsWriter {
     fn drop(&mut self) {
         // Nothing to be done if it fails: no reader looks at temporary names.
         let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Errors: INVALID if anything stands at `path`.
+pub(crate) fn refuse_existing(path: &Path) -> Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Err(Error::invalid("path", format!("{}: stands there already", path.display()))),
+        Err(_) => Ok(()),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Damaged files and other things in a file's place: each gives a typed error that names file, place, expected and found.
+//! Damaged files and other things in a file's place: each gives a typed error that names file, place, expected and
+//! found.
 
 use std::fs::{self, File, Permissions};
 use std::io;

@@ -67,7 +67,7 @@ pub(crate) fn key(recoded: &Limbs, window: u32, window_bits: u32) -> u32 {
     let low = recoded[word] & if word == 3 { !SIGN } else { !0 };
     let both = u128::from(high) << 64 | u128::from(low);
     let raw = (both >> shift) as u32 & ((1 << window_bits) - 1);
-    let top = window + 1 == window_count(window_bits);
+    let top = (window + 1) * window_bits >= 255;
     let digit = raw as i32 - if top { 0 } else { 1 << (window_bits - 1) };
     let negative = u32::from(digit < 0) ^ (recoded[3] >> 63) as u32;
     match digit {

@@ -27,8 +27,8 @@ use crate::error::{Error, Result};
 
 mod add;
 mod batch;
-mod curve;
-mod digits;
+pub(crate) mod curve;
+pub(crate) mod digits;
 mod kernels;
 mod msm;
 #[cfg(test)]

@@ -1,0 +1,68 @@
+//! Files equal bellperson's for the same seed, byte for byte.
+
+use std::fs;
+
+use bellpepper_core::Circuit;
+use bellperson::groth16::{generate_random_parameters, Parameters};
+use blstrs::{Bls12, Scalar as Fr};
+use cuzk::r1cs::{Flat, R1cs};
+use cuzk::setup::write_params;
+use cuzk::srs::{SrsFile, SrsOptions};
+use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::circuits::{Irregular, Powers, Random};
+
+pub fn pool() -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(2).build().unwrap()
+}
+
+fn theirs<C: Circuit<Fr>>(circuit: C, seed: [u8; 32]) -> Vec<u8> {
+    let parameters: Parameters<Bls12> = generate_random_parameters(circuit, &mut ChaCha20Rng::from_seed(seed)).unwrap();
+    let mut bytes = Vec::new();
+    parameters.write(&mut bytes).unwrap();
+    bytes
+}
+
+fn files_are_equal<C: Circuit<Fr> + Clone>(name: &str, circuit: C) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ours.params");
+    let seed = [name.len() as u8; 32];
+    let r1cs = R1cs::record(circuit.clone(), Flat).unwrap();
+    let vk = write_params(&r1cs, seed, &path, &pool()).unwrap();
+    let ours = fs::read(&path).unwrap();
+    assert!(ours == theirs(circuit, seed), "{name}");
+
+    let srs = SrsFile::open(&path, &SrsOptions { allow_unknown_params: true, ..SrsOptions::default() }).unwrap();
+    assert_eq!(srs.vk(), &vk);
+    srs.check_counts(&r1cs).unwrap();
+    let read = Parameters::<Bls12>::read(&ours[..], true).unwrap();
+    assert_eq!(read.vk.ic, vk.ic, "{name}");
+}
+
+#[test]
+fn a_circuit_without_rows() {
+    files_are_equal("nothing", Powers(0));
+}
+
+#[test]
+fn row_counts_around_powers_of_two() {
+    // One row for ONE is added.
+    for squarings in [1, 2, 3, 4, 6, 7, 8, 62, 63, 64] {
+        files_are_equal(&"x".repeat(squarings), Powers(squarings));
+    }
+}
+
+#[test]
+fn zeros_repeats_and_interleaved_inputs() {
+    files_are_equal("irregular", Irregular);
+}
+
+#[test]
+fn random_systems() {
+    for (seed, rows) in [(1, 4), (2, 19), (3, 100), (4, 1000)] {
+        println!("seed {seed}");
+        files_are_equal("random", Random { rows, seed });
+    }
+}

@@ -1,0 +1,6 @@
+//! SRS made from a seed, against bellperson's generator and its reader.
+
+mod bellperson;
+mod circuits;
+mod counts;
+mod errors;
