@@ -47,8 +47,8 @@ fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let pool = ThreadPoolBuilder::new().build().expect("threads");
     println!("{} threads; peak is the process's so far", pool.current_num_threads());
-    println!("circuit          |        record |        setup | elapsed |  G1 points | G2 points |    file |        ours | peak");
-    println!("                 |        core-s |       core-s |       s |            |           |      MB | over theirs |  MiB");
+    println!("circuit          | record | setup  | elapsed |  G1 points | G2 points |    file |   ours | peak");
+    println!("                 | core-s | core-s |       s |            |           |      MB | theirs |  MiB");
     for kind in [Kind::WindowPoSt, Kind::WinningPoSt, Kind::SnapDeals, Kind::PoRep] {
         if !wanted.is_empty() && !wanted.iter().any(|name| name == kind.name()) {
             continue;
@@ -60,7 +60,7 @@ fn main() {
         let (_, setup_core_s, seconds) = measure(|| write_params(&r1cs, [1; 32], &path, &pool).expect("a file"));
         let counts = r1cs.query_counts();
         println!(
-            "{:16} | {record_core_s:13.1} | {setup_core_s:12.1} | {seconds:7.1} | {:10} | {:9} | {:7.1} | {:11.4} | {}",
+            "{:16} | {record_core_s:6.1} | {setup_core_s:6.1} | {seconds:7.1} | {:10} | {:9} | {:7.1} | {:6.4} | {:4}",
             circuit.to_string(),
             counts.ic + counts.h + counts.l + counts.a + counts.b,
             counts.b,
