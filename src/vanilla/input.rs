@@ -10,6 +10,10 @@ use filecoin_proofs_api::{RegisteredPoStProof, RegisteredUpdateProof};
 use serde::{Deserialize, Serialize};
 
 use super::io_failed;
+use crate::circuit::porep::PorepRequest;
+use crate::circuit::post::PostRequest;
+use crate::circuit::update::UpdateRequest;
+use crate::circuit::{CheckedProofs, Request};
 use crate::error::{Error, Result};
 
 /// What a PoRep C2 is asked for.
@@ -91,11 +95,34 @@ impl Input {
         fs::write(path, text).map_err(io_failed(path.display()))
     }
 
+    /// Checks the vanilla proofs against the public inputs beside them. Errors: those of [`Request::check`].
+    pub fn check(&self) -> Result<CheckedProofs> {
+        match self {
+            Input::Porep(PorepInput { miner, sector, c1 }) => {
+                Request::Porep(PorepRequest { miner: *miner, sector: *sector, c1 }).check()
+            }
+            Input::Update(input) => {
+                let UpdateInput { proof, comm_r_old, comm_r_new, comm_d_new, .. } = *input;
+                let vanilla_proofs = &slices(&input.vanilla_proofs)[..];
+                Request::Update(UpdateRequest { proof, comm_r_old, comm_r_new, comm_d_new, vanilla_proofs }).check()
+            }
+            Input::Post(input) => {
+                let PostInput { proof, miner, randomness, partition, .. } = *input;
+                let vanilla_proofs = &slices(&input.vanilla_proofs)[..];
+                Request::Post(PostRequest { proof, miner, randomness, partition, vanilla_proofs }).check()
+            }
+        }
+    }
+
     /// Reads a file that [`Input::write`] made. Errors: INTERNAL (disk), INVALID (not such a file).
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read(path).map_err(io_failed(path.display()))?;
         serde_json::from_slice(&text).map_err(|error| Error::invalid("file", format!("{}: {error}", path.display())))
     }
+}
+
+fn slices(proofs: &[Vec<u8>]) -> Vec<&[u8]> {
+    proofs.iter().map(Vec::as_slice).collect()
 }
 
 /// 32 bytes as hex.
@@ -160,6 +187,7 @@ mod tests {
             let path = dir.path().join("input.json");
             input.write(&path).unwrap();
             assert_eq!(Input::read(&path).unwrap(), input);
+            input.check().unwrap();
         }
     }
 }
