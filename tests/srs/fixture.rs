@@ -64,6 +64,16 @@ pub fn points_of(section: Section) -> Range<usize> {
     range
 }
 
+/// The bytes of bellperson's SRS for one squaring.
+pub fn smallest() -> Vec<u8> {
+    let circuit = Powers { squarings: 1 };
+    let parameters: Parameters<Bls12> =
+        generate_random_parameters(circuit, &mut ChaCha20Rng::from_seed(SEED)).expect("a valid circuit");
+    let mut bytes = Vec::new();
+    parameters.write(&mut bytes).expect("memory can be written");
+    bytes
+}
+
 /// Accepts any vk.
 pub fn foreign() -> SrsOptions {
     SrsOptions { allow_unknown_params: true, ..SrsOptions::default() }
