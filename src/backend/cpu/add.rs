@@ -5,16 +5,70 @@
 //! infinity is skipped, in the same batch: their denominators are replaced by 2y or left out, so that no zero enters the
 //! shared product.
 
-use super::curve::{Affine, Field};
+use super::curve::{Affine, Field, Group};
+#[cfg(target_arch = "x86_64")]
+use super::wide::{self, WideAdder};
 
 /// Entries that are added up at once: points, denominators and products fit in a core's second-level cache.
-pub(crate) const GROUP: usize = 4096;
+const GROUP: usize = 4096;
 
-/// Marks a pair in [`Adder::plan`].
+/// Marks a pair in [`PlainAdder::plan`].
 const PAIR: u32 = 1 << 31;
 
-/// Points to be summed by key, and the scratch for it. Holds its memory from use to use.
-pub(crate) struct Adder<F> {
+/// Points to be summed by key, and the scratch for it, by the best arithmetic that the processor has. Points are taken and
+/// given in the stored form. Holds its memory from use to use.
+pub(crate) enum Adder<G: Group> {
+    Plain(PlainAdder<G::Field>),
+    #[cfg(target_arch = "x86_64")]
+    Wide(WideAdder<G::Wide>),
+}
+
+impl<G: Group> Adder<G> {
+    pub(crate) fn new() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if wide::available() {
+            return Adder::Wide(WideAdder::new());
+        }
+        Adder::Plain(PlainAdder::new())
+    }
+
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Adder::Plain(adder) => adder.clear(),
+            #[cfg(target_arch = "x86_64")]
+            Adder::Wide(adder) => adder.clear(),
+        }
+    }
+
+    /// Takes one entry, `point` or, if `negative`, its opposite. Entries of one key follow each other without a gap. When a
+    /// group is full it is added up, and `emit` gets every key but the last with its sum.
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        key: u32,
+        point: &Affine<G::Field>,
+        negative: bool,
+        emit: &mut impl FnMut(u32, Affine<G::Field>),
+    ) {
+        match self {
+            Adder::Plain(adder) => adder.push(key, point.neg_if(negative), emit),
+            #[cfg(target_arch = "x86_64")]
+            Adder::Wide(adder) => adder.push(key, point, negative, emit),
+        }
+    }
+
+    /// Adds up what is left and hands it to `emit`; empty afterwards.
+    pub(crate) fn finish(&mut self, emit: &mut impl FnMut(u32, Affine<G::Field>)) {
+        match self {
+            Adder::Plain(adder) => adder.finish(emit),
+            #[cfg(target_arch = "x86_64")]
+            Adder::Wide(adder) => adder.finish(emit),
+        }
+    }
+}
+
+/// Sums by blst's arithmetic, in its form.
+pub(crate) struct PlainAdder<F> {
     /// Entries; equal keys stand side by side.
     points: Vec<Affine<F>>,
     keys: Vec<u32>,
@@ -45,9 +99,9 @@ enum Outcome {
     Infinity,
 }
 
-impl<F: Field> Adder<F> {
+impl<F: Field> PlainAdder<F> {
     pub(crate) fn new() -> Self {
-        Adder {
+        PlainAdder {
             points: Vec::with_capacity(GROUP),
             keys: Vec::with_capacity(GROUP),
             plan: Vec::with_capacity(GROUP),
@@ -179,92 +233,4 @@ impl<F: Field> Pair<F> {
         };
         pair
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::curve::{Group, G1, G2};
-    use super::*;
-    use group::Group as _;
-    use rand_core::RngCore;
-
-    type Entries<G> = Vec<(u32, Affine<<G as Group>::Field>)>;
-
-    fn sums<G: Group>(entries: &Entries<G>) -> Entries<G> {
-        let mut adder = Adder::new();
-        let mut out = Vec::new();
-        for &(key, point) in entries {
-            adder.push(key, point, &mut |key, sum| out.push((key, sum)));
-        }
-        adder.finish(&mut |key, sum| out.push((key, sum)));
-        assert!(adder.points.is_empty() && adder.keys.is_empty());
-        out
-    }
-
-    fn naive<G: Group>(entries: &Entries<G>) -> Entries<G> {
-        let mut out: Vec<(u32, G::Projective)> = Vec::new();
-        for (key, point) in entries {
-            if out.last().is_none_or(|last| last.0 != *key) {
-                out.push((*key, G::Projective::identity()));
-            }
-            let last = out.last_mut().unwrap();
-            last.1 = G::add_affine(&last.1, point);
-        }
-        out.iter().map(|(key, sum)| (*key, G::to_affine(sum))).collect()
-    }
-
-    /// Multiples of the generator with small factors, so that repeats, opposites and infinity are frequent.
-    fn small_multiples<G: Group>() -> Vec<Affine<G::Field>> {
-        let g = G::Projective::generator();
-        let ups: Vec<_> = (0..6u64).map(|k| g * blstrs::Scalar::from(k)).collect();
-        ups.iter().chain(ups.iter().map(|p| -*p).collect::<Vec<_>>().iter()).map(G::to_affine).collect()
-    }
-
-    fn random_batches<G: Group>(seed: u64) {
-        println!("seed {seed}");
-        let mut rng: rand_chacha::ChaCha8Rng = rand_core::SeedableRng::seed_from_u64(seed);
-        let points = small_multiples::<G>();
-        for (count, run) in
-            [(0, 1), (1, 1), (2, 2), (3, 3), (100, 7), (GROUP, GROUP), (GROUP + 1, 9), (3 * GROUP + 5, 9_999)]
-        {
-            let entries: Entries<G> =
-                (0..count).map(|i| ((i / run) as u32, points[rng.next_u32() as usize % points.len()])).collect();
-            assert_eq!(sums::<G>(&entries), naive::<G>(&entries), "{count} entries in runs of {run}");
-        }
-    }
-
-    #[test]
-    fn sums_with_repeated_opposite_and_infinite_points_are_right() {
-        random_batches::<G1>(1);
-        random_batches::<G2>(2);
-    }
-
-    #[test]
-    fn one_special_pair_does_not_spoil_the_shared_inversion() {
-        let g = G1Projective::generator();
-        let point = |k: u64| G1::to_affine(&(g * blstrs::Scalar::from(k)));
-        let minus = |k: u64| point(k).neg_if(true);
-        let infinity = Affine::INFINITY;
-        for special in
-            [[point(5), point(5)], [point(5), minus(5)], [infinity, point(5)], [point(5), infinity], [infinity; 2]]
-        {
-            let mut entries: Entries<G1> = Vec::new();
-            for key in 0..40 {
-                let pair = if key == 17 { special } else { [point(3 + 2 * key), point(4 + 2 * key)] };
-                entries.extend(pair.map(|p| (key as u32, p)));
-            }
-            assert_eq!(sums::<G1>(&entries), naive::<G1>(&entries));
-        }
-    }
-
-    #[test]
-    fn alternating_opposites_cancel_and_equal_points_double() {
-        let p = G1::to_affine(&G1Projective::generator());
-        let alternating: Entries<G1> = (0..GROUP as u32 + 7).map(|i| (0, p.neg_if(i % 2 == 1))).collect();
-        assert_eq!(sums::<G1>(&alternating), vec![(0, p)]);
-        let equal: Entries<G1> = (0..GROUP as u32 + 7).map(|_| (9, p)).collect();
-        assert_eq!(sums::<G1>(&equal), naive::<G1>(&equal));
-    }
-
-    use blstrs::G1Projective;
 }

@@ -3,6 +3,9 @@
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 use blstrs::{G1Projective, G2Projective};
 
+#[cfg(target_arch = "x86_64")]
+use super::wide::Wide;
+
 /// A base field in Montgomery form. `invert` of 0 is 0.
 pub(crate) trait Field: Copy + Send + Sync + Eq + std::fmt::Debug {
     const ZERO: Self;
@@ -29,8 +32,13 @@ pub(crate) struct Affine<F> {
 }
 
 /// One of the two groups.
+///
+/// Points that are kept (queries, buckets) are in the *stored form*: blst's where additions are blst's, that of
+/// [`super::wide`] where the processor has it; coordinates are then below 2.01 p. Everything else is in blst's form.
 pub(crate) trait Group: Send + Sync + 'static {
     type Field: Field;
+    #[cfg(target_arch = "x86_64")]
+    type Wide: super::wide::Wide<Element = Self::Field>;
     /// Jacobian form, for the few additions that are not batched.
     type Projective: group::Group<Scalar = blstrs::Scalar> + Copy + Send + Sync;
     /// b of y² = x³ + b.
@@ -42,6 +50,29 @@ pub(crate) trait Group: Send + Sync + 'static {
     fn to_affine(point: &Self::Projective) -> Affine<Self::Field>;
     /// `sum + point`, every case.
     fn add_affine(sum: &Self::Projective, point: &Affine<Self::Field>) -> Self::Projective;
+
+    /// To the stored form.
+    fn store(point: &Affine<Self::Field>) -> Affine<Self::Field> {
+        #[cfg(target_arch = "x86_64")]
+        if super::wide::available() {
+            return Affine { x: Self::Wide::to_stored(&point.x), y: Self::Wide::to_stored(&point.y) };
+        }
+        *point
+    }
+
+    /// From the stored form.
+    fn restore(point: &Affine<Self::Field>) -> Affine<Self::Field> {
+        #[cfg(target_arch = "x86_64")]
+        if super::wide::available() {
+            return Affine { x: Self::Wide::from_stored(&point.x), y: Self::Wide::from_stored(&point.y) };
+        }
+        *point
+    }
+
+    /// `sum` and a point in the stored form.
+    fn add_stored(sum: &Self::Projective, point: &Affine<Self::Field>) -> Self::Projective {
+        Self::add_affine(sum, &Self::restore(point))
+    }
 }
 
 /// G1, over Fp.
@@ -157,9 +188,11 @@ field!(
 
 /// Defines [`Group`] by blst's functions.
 macro_rules! group {
-    ($field:ty, $projective:ty, $affine:ident, $from:ident, $to:ident, $add:ident) => {
+    ($field:ty, $wide:ident, $projective:ty, $affine:ident, $from:ident, $to:ident, $add:ident) => {
         type Projective = $projective;
         type Field = $field;
+        #[cfg(target_arch = "x86_64")]
+        type Wide = super::wide::$wide;
 
         #[cfg(test)]
         fn to_projective(point: &Affine<$field>) -> $projective {
@@ -189,7 +222,15 @@ macro_rules! group {
 }
 
 impl Group for G1 {
-    group!(blst_fp, G1Projective, blst_p1_affine, blst_p1_from_affine, blst_p1_to_affine, blst_p1_add_or_double_affine);
+    group!(
+        blst_fp,
+        Fp8,
+        G1Projective,
+        blst_p1_affine,
+        blst_p1_from_affine,
+        blst_p1_to_affine,
+        blst_p1_add_or_double_affine
+    );
 
     #[cfg(test)]
     fn curve_b() -> blst_fp {
@@ -201,6 +242,7 @@ impl Group for G1 {
 impl Group for G2 {
     group!(
         blst_fp2,
+        Fp2x8,
         G2Projective,
         blst_p2_affine,
         blst_p2_from_affine,

@@ -18,22 +18,22 @@ use crate::r1cs::R1cs;
 impl CpuBackend {
     /// `Σ scalars_i · points_i`. Takes 32 bytes of memory per scalar for a copy, and 8 for each of up to 2^21 digits.
     pub fn msm_g1(&self, points: &[G1Affine], scalars: &[Fr]) -> G1Projective {
-        self.msm::<G1>(g1_points(points), scalars)
+        self.msm::<G1>(&stored::<G1>(g1_points(points)), scalars)
     }
 
     /// `Σ scalars_i · points_i` in G2.
     pub fn msm_g2(&self, points: &[G2Affine], scalars: &[Fr]) -> G2Projective {
-        self.msm::<G2>(g2_points(points), scalars)
+        self.msm::<G2>(&stored::<G2>(g2_points(points)), scalars)
     }
 
     /// `Σ points_i`, by affine additions that share inversions.
     pub fn sum_g1(&self, points: &[G1Affine]) -> G1Projective {
-        self.tiled(|tiles| sum_all::<G1>(tiles, g1_points(points)))
+        self.tiled(|tiles| sum_all::<G1>(tiles, &stored::<G1>(g1_points(points))))
     }
 
     /// `Σ points_i` in G2.
     pub fn sum_g2(&self, points: &[G2Affine]) -> G2Projective {
-        self.tiled(|tiles| sum_all::<G2>(tiles, g2_points(points)))
+        self.tiled(|tiles| sum_all::<G2>(tiles, &stored::<G2>(g2_points(points))))
     }
 
     /// Bit-reversed coefficients, a power of two of them, to values on the domain in natural order, in place.
@@ -72,6 +72,10 @@ impl CpuBackend {
 fn lg_size(len: usize) -> u32 {
     assert!(len.is_power_of_two(), "{len} isn't a power of two");
     len.trailing_zeros()
+}
+
+fn stored<G: Group>(points: &[Affine<G::Field>]) -> Vec<Affine<G::Field>> {
+    points.iter().map(G::store).collect()
 }
 
 fn g1_points(points: &[G1Affine]) -> &[Affine<blst::blst_fp>] {

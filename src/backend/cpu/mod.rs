@@ -7,6 +7,7 @@
 //! | `digits`, `msm` | Σ s_i P_i by buckets |
 //! | `ones` | Σ z_k P_k over a query: bits by plain additions, the rest by `msm` |
 //! | `add`, `curve` | affine additions that share an inversion; fields and groups by blst |
+//! | `wide` | the same additions by AVX-512's 52-bit multiply-add, where the processor has it |
 //! | `query`, `resident` | SRS sections in memory; a loaded circuit; the memory of a proof |
 //! | `workers`, `shared` | tiles on the pool's threads, with the control asked before each |
 //! | `batch` | a batch, one assignment after another |
@@ -26,6 +27,8 @@ use crate::assignment::Assignment;
 use crate::error::{Error, Result};
 
 mod add;
+#[cfg(test)]
+mod add_tests;
 mod batch;
 pub(crate) mod curve;
 pub(crate) mod digits;
@@ -40,6 +43,7 @@ mod quotient;
 mod resident;
 mod rows;
 mod shared;
+mod wide;
 mod workers;
 
 /// How long a load that waits for another thread's load of the same circuit sleeps between two questions.

@@ -14,14 +14,12 @@ use super::workers::{Stop, Tiles};
 
 /// Sorted entries of one tile of additions: about 7 ms in G1, 20 ms in G2.
 const TILE: usize = 1 << 15;
-/// Buckets of one tile of running sums: about 2 ms in G1, 6 ms in G2.
-const BUCKET_TILE: usize = 1 << 11;
 /// Entries of the windows that go through the phases together.
 const TOGETHER: usize = 1 << 21;
 /// Scalars of one tile of recoding.
 const RECODE_TILE: usize = 1 << 17;
-/// A bucket costs two Jacobian additions, an entry one affine addition: about this many times as much.
-const BUCKET_COST: f64 = 5.0;
+/// A bucket costs two affine additions and a little more, an entry one.
+const BUCKET_COST: f64 = 2.5;
 
 /// Memory of a sum, kept from use to use.
 pub(crate) struct MsmScratch<G: Group> {
@@ -34,9 +32,11 @@ pub(crate) struct MsmScratch<G: Group> {
     buckets: Vec<Affine<G::Field>>,
     /// Per tile of additions: the sum of a bucket that begins before the tile.
     edges: Vec<Option<(u32, Affine<G::Field>)>>,
-    /// Per tile of buckets: Σ bucket and Σ (place in the tile + 1) · bucket.
-    partial: Vec<(G::Projective, G::Projective)>,
-    adders: Vec<Adder<G::Field>>,
+    /// Per window: the sums of the rows, then of the columns, of its buckets.
+    lines: Vec<Affine<G::Field>>,
+    /// Per window: Σ (k + 1) · bucket_k.
+    totals: Vec<G::Projective>,
+    adders: Vec<Adder<G>>,
 }
 
 /// Sizes of one sum.
@@ -50,7 +50,6 @@ struct Shape {
     chunk: usize,
     chunks: usize,
     tiles: usize,
-    bucket_tiles: usize,
 }
 
 /// Number of bits that makes `count` points cheapest.
@@ -73,8 +72,18 @@ impl Shape {
             chunk,
             chunks: count.div_ceil(chunk),
             tiles: count.div_ceil(TILE),
-            bucket_tiles: buckets.div_ceil(BUCKET_TILE),
         }
+    }
+}
+
+impl Shape {
+    /// Buckets as a rectangle: bucket k is in row k / columns, column k % columns.
+    fn columns(&self) -> usize {
+        1 << (self.window_bits / 2)
+    }
+
+    fn rows(&self) -> usize {
+        self.buckets / self.columns()
     }
 }
 
@@ -87,7 +96,8 @@ impl<G: Group> MsmScratch<G> {
             starts: Vec::new(),
             buckets: Vec::new(),
             edges: Vec::new(),
-            partial: Vec::new(),
+            lines: Vec::new(),
+            totals: Vec::new(),
             adders: Vec::new(),
         }
     }
@@ -106,8 +116,8 @@ impl<G: Group> MsmScratch<G> {
         grow(&mut self.starts, windows * (shape.buckets + 1), 0);
         grow(&mut self.buckets, windows * shape.buckets, Affine::INFINITY);
         grow(&mut self.edges, windows * shape.tiles, None);
-        let identity = G::Projective::identity();
-        grow(&mut self.partial, windows * shape.bucket_tiles, (identity, identity));
+        grow(&mut self.lines, windows * (shape.rows() + shape.columns()), Affine::INFINITY);
+        grow(&mut self.totals, windows, G::Projective::identity());
         while self.adders.len() < workers {
             self.adders.push(Adder::new());
         }
@@ -155,7 +165,7 @@ pub(crate) fn msm<G: Group>(
             for _ in 0..shape.window_bits {
                 sum = sum.double();
             }
-            sum += pass.window_sum(window);
+            sum += pass.scratch.totals[window];
         }
         end = first;
     }
@@ -269,37 +279,57 @@ impl<G: Group> Pass<'_, G> {
         })
     }
 
-    /// Per tile of buckets its two sums.
+    /// Per window Σ (k + 1) · bucket_k = columns · Σ i · row_i + Σ (j + 1) · column_j.
     fn sum_buckets(&mut self, tiles: &mut dyn Tiles) -> Result<(), Stop> {
-        let Shape { buckets, together, bucket_tiles, .. } = self.shape;
-        let sums = &self.scratch.buckets;
-        let partial = Shared::new(&mut self.scratch.partial);
-        tiles.run(together * bucket_tiles, &|tile, _| {
-            let from = (tile % bucket_tiles) * BUCKET_TILE;
-            let sums = &sums[tile / bucket_tiles * buckets..][from..(from + BUCKET_TILE).min(buckets)];
-            let (mut sum, mut weighted) = (G::Projective::identity(), G::Projective::identity());
-            for bucket in sums.iter().rev() {
-                sum = G::add_affine(&sum, bucket);
-                weighted += sum;
+        let Shape { buckets, together, .. } = self.shape;
+        let (rows, columns) = (self.shape.rows(), self.shape.columns());
+        let (row_step, column_step) = ((TILE / columns).clamp(1, rows), (TILE / rows).clamp(1, columns));
+        let (row_tiles, column_tiles) = (rows.div_ceil(row_step), columns.div_ceil(column_step));
+        let MsmScratch { buckets: all, lines, totals, adders, .. } = &mut *self.scratch;
+        let (shared, adders) = (Shared::new(lines), Shared::new(adders));
+        tiles.run(together * (row_tiles + column_tiles), &|tile, worker| {
+            let (window, part) = (tile / (row_tiles + column_tiles), tile % (row_tiles + column_tiles));
+            let buckets = &all[window * buckets..][..buckets];
+            // SAFETY: a worker owns its adder; a line belongs to one tile.
+            let adder = unsafe { adders.at(worker) };
+            // SAFETY: as above.
+            let mut emit = |line: u32, sum| unsafe { *shared.at(window * (rows + columns) + line as usize) = sum };
+            adder.clear();
+            if part < row_tiles {
+                for row in part * row_step..((part + 1) * row_step).min(rows) {
+                    let row_buckets = &buckets[row * columns..][..columns];
+                    row_buckets.iter().for_each(|bucket| adder.push(row as u32, bucket, false, &mut emit));
+                }
+            } else {
+                let part = part - row_tiles;
+                for column in part * column_step..((part + 1) * column_step).min(columns) {
+                    let column_buckets = buckets[column..].iter().step_by(columns);
+                    column_buckets.for_each(|bucket| adder.push((rows + column) as u32, bucket, false, &mut emit));
+                }
+            }
+            adder.finish(&mut emit);
+        })?;
+        let totals = Shared::new(totals);
+        tiles.run(together, &|window, _| {
+            let (of_rows, of_columns) = lines[window * (rows + columns)..][..rows + columns].split_at(rows);
+            let mut total = weighted_sum::<G>(&of_rows[1..]);
+            for _ in 0..columns.trailing_zeros() {
+                total = total.double();
             }
             // SAFETY: each tile has its own element.
-            unsafe { *partial.at(tile) = (sum, weighted) };
+            unsafe { *totals.at(window) = total + weighted_sum::<G>(of_columns) };
         })
     }
+}
 
-    /// Σ (k + 1) · bucket_k of one window, from its tiles' sums: Σ weighted_t + BUCKET_TILE · Σ t · sum_t.
-    fn window_sum(&self, window: usize) -> G::Projective {
-        let tiles = &self.scratch.partial[window * self.shape.bucket_tiles..][..self.shape.bucket_tiles];
-        let (mut running, mut shifted) = (G::Projective::identity(), G::Projective::identity());
-        for (sum, _) in tiles.iter().skip(1).rev() {
-            running += sum;
-            shifted += running;
-        }
-        for _ in 0..BUCKET_TILE.trailing_zeros() {
-            shifted = shifted.double();
-        }
-        tiles.iter().fold(shifted, |total, (_, weighted)| total + weighted)
+/// Σ (i + 1) · points_i.
+fn weighted_sum<G: Group>(points: &[Affine<G::Field>]) -> G::Projective {
+    let (mut sum, mut weighted) = (G::Projective::identity(), G::Projective::identity());
+    for point in points.iter().rev() {
+        sum = G::add_stored(&sum, point);
+        weighted += sum;
     }
+    weighted
 }
 
 /// Turns entry counts by chunk and bucket into the place of the first entry of each, bucket by bucket; the end.
@@ -316,13 +346,13 @@ fn place_buckets(places: &mut [u32], starts: &mut [u32]) -> u32 {
 }
 
 /// Sums of the buckets that `entries` (places in the sorted order) belong to.
-fn fill_tile<F: super::curve::Field>(
+fn fill_tile<G: Group>(
     sorted: &[u32],
     starts: &[u32],
     entries: std::ops::Range<usize>,
-    points: &[Affine<F>],
-    adder: &mut Adder<F>,
-    emit: &mut impl FnMut(u32, Affine<F>),
+    points: &[Affine<G::Field>],
+    adder: &mut Adder<G>,
+    emit: &mut impl FnMut(u32, Affine<G::Field>),
 ) {
     if entries.is_empty() {
         return;
@@ -336,13 +366,13 @@ fn fill_tile<F: super::curve::Field>(
             prefetch(&points[*ahead as usize >> 1]);
         }
         let entry = sorted[at];
-        adder.push(bucket as u32, points[entry as usize >> 1].neg_if(entry & 1 == 1), emit);
+        adder.push(bucket as u32, &points[entry as usize >> 1], entry & 1 == 1, emit);
     }
     adder.finish(emit);
 }
 
 /// Adds the sums of buckets that span tiles. Edges are in the order of their buckets.
-fn add_edges<F: super::curve::Field>(edges: &[Option<(u32, Affine<F>)>], sums: &mut [Affine<F>], adder: &mut Adder<F>) {
+fn add_edges<G: Group>(edges: &[Option<(u32, Affine<G::Field>)>], sums: &mut [Affine<G::Field>], adder: &mut Adder<G>) {
     let mut last = None;
     let sums = Shared::new(sums);
     // SAFETY: one thread; no reference outlives its statement, and a bucket is read before its sum is emitted.
@@ -350,10 +380,10 @@ fn add_edges<F: super::curve::Field>(edges: &[Option<(u32, Affine<F>)>], sums: &
     for &(bucket, sum) in edges.iter().flatten() {
         if last != Some(bucket) {
             // SAFETY: as above.
-            adder.push(bucket, unsafe { *sums.at(bucket as usize) }, &mut emit);
+            adder.push(bucket, unsafe { sums.at(bucket as usize) }, false, &mut emit);
             last = Some(bucket);
         }
-        adder.push(bucket, sum, &mut emit);
+        adder.push(bucket, &sum, false, &mut emit);
     }
     adder.finish(&mut emit);
 }

@@ -3,7 +3,7 @@
 use group::Group as _;
 
 use super::add::Adder;
-use super::curve::{Affine, Field, Group};
+use super::curve::{Affine, Group};
 use super::digits::{canonical, Limbs};
 use super::msm::{msm, prefetch, MsmScratch, PREFETCH};
 use super::query::Query;
@@ -17,14 +17,14 @@ const TILE: usize = 1 << 9;
 /// Memory of the sums over one group, kept from use to use.
 pub(crate) struct QueryScratch<G: Group> {
     pub msm: MsmScratch<G>,
-    workers: Vec<Worker<G::Field>>,
+    workers: Vec<Worker<G>>,
     /// Per tile: the sum of its ones.
     sums: Vec<Affine<G::Field>>,
 }
 
-struct Worker<F> {
+struct Worker<G: Group> {
     numbers: Vec<u32>,
-    adder: Adder<F>,
+    adder: Adder<G>,
 }
 
 impl<G: Group> QueryScratch<G> {
@@ -81,13 +81,13 @@ fn sum_of_ones<G: Group>(
         *sum = sum_points(&query.points, numbers, adder);
     })?;
     let identity = G::Projective::identity();
-    Ok(scratch.sums.iter().fold(identity, |total, sum| G::add_affine(&total, sum)))
+    Ok(scratch.sums.iter().fold(identity, |total, sum| G::add_stored(&total, sum)))
 }
 
 /// Σ points_i.
 pub(crate) fn sum_all<G: Group>(tiles: &mut dyn Tiles, points: &[Affine<G::Field>]) -> Result<G::Projective, Stop> {
     const TILE: usize = 1 << 15;
-    let mut adders: Vec<_> = (0..tiles.workers()).map(|_| Adder::new()).collect();
+    let mut adders: Vec<_> = (0..tiles.workers()).map(|_| Adder::<G>::new()).collect();
     let mut sums = vec![Affine::INFINITY; points.len().div_ceil(TILE)];
     let (shared_sums, adders) = (Shared::new(&mut sums), Shared::new(&mut adders));
     tiles.run(points.len().div_ceil(TILE), &|tile, worker| {
@@ -95,14 +95,14 @@ pub(crate) fn sum_all<G: Group>(tiles: &mut dyn Tiles, points: &[Affine<G::Field
         let (sum, adder) = unsafe { (shared_sums.at(tile), adders.at(worker)) };
         let mut emit = |_, total| *sum = total;
         let points = &points[tile * TILE..((tile + 1) * TILE).min(points.len())];
-        points.iter().for_each(|point| adder.push(0, *point, &mut emit));
+        points.iter().for_each(|point| adder.push(0, point, false, &mut emit));
         adder.finish(&mut emit);
     })?;
-    Ok(sums.iter().fold(G::Projective::identity(), |total, sum| G::add_affine(&total, sum)))
+    Ok(sums.iter().fold(G::Projective::identity(), |total, sum| G::add_stored(&total, sum)))
 }
 
 /// Σ points_i over i in `numbers`.
-pub(crate) fn sum_points<F: Field>(points: &[Affine<F>], numbers: &[u32], adder: &mut Adder<F>) -> Affine<F> {
+fn sum_points<G: Group>(points: &[Affine<G::Field>], numbers: &[u32], adder: &mut Adder<G>) -> Affine<G::Field> {
     let mut sum = Affine::INFINITY;
     let mut emit = |_, total| sum = total;
     adder.clear();
@@ -110,7 +110,7 @@ pub(crate) fn sum_points<F: Field>(points: &[Affine<F>], numbers: &[u32], adder:
         if let Some(ahead) = numbers.get(at + PREFETCH) {
             prefetch(&points[*ahead as usize]);
         }
-        adder.push(0, points[*number as usize], &mut emit);
+        adder.push(0, &points[*number as usize], false, &mut emit);
     }
     adder.finish(&mut emit);
     sum
@@ -233,7 +233,8 @@ mod tests {
         let (input_count, aux_count) = (assignment.input_count() as usize, assignment.aux_count() as usize);
         let count = query.as_ref().map_or(aux_count, Density::count);
         let factors = factors(count, rng);
-        let table: Vec<_> = (-32..32).map(|k| G::to_affine(&(G::Projective::generator() * scalar(k)))).collect();
+        let table: Vec<_> =
+            (-32..32).map(|k| G::store(&G::to_affine(&(G::Projective::generator() * scalar(k))))).collect();
         let points = factors.iter().map(|k| table[(k + 32) as usize]).collect();
         let mut expected = Fr::ZERO;
         let mut next = factors.iter();

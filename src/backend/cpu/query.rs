@@ -76,7 +76,7 @@ impl<G: Group> Query<G> {
     }
 }
 
-/// A decoded point as additions take it.
+/// A decoded point in blst's form.
 pub(crate) trait Load: Point {
     type Group: Group;
     fn affine(&self) -> Affine<<Self::Group as Group>::Field>;
@@ -143,7 +143,7 @@ pub(crate) fn read_section<P: Load>(
         let decoded = srs.read(section, range.start as u64, bytes).and_then(|()| {
             for (index, bytes) in range.zip(bytes.chunks_exact(P::BYTES)) {
                 let point = P::decode(bytes).map_err(|why| refused(srs, section, index, why))?;
-                spare(index).write(point.affine());
+                spare(index).write(P::Group::store(&point.affine()));
             }
             Ok(())
         });
