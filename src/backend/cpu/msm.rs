@@ -21,6 +21,9 @@ const RECODE_TILE: usize = 1 << 17;
 /// A bucket costs two affine additions and a little more, an entry one.
 const BUCKET_COST: f64 = 2.5;
 
+/// The sum of a bucket's entries in a tile that it doesn't begin in.
+type Edge<G> = Option<(u32, Affine<<G as Group>::Field>)>;
+
 /// Memory of a sum, kept from use to use.
 pub(crate) struct MsmScratch<G: Group> {
     keys: Vec<u32>,
@@ -31,7 +34,7 @@ pub(crate) struct MsmScratch<G: Group> {
     starts: Vec<u32>,
     buckets: Vec<Affine<G::Field>>,
     /// Per tile of additions: the sum of a bucket that begins before the tile.
-    edges: Vec<Option<(u32, Affine<G::Field>)>>,
+    edges: Vec<Edge<G>>,
     /// Per window: the sums of the rows, then of the columns, of its buckets.
     lines: Vec<Affine<G::Field>>,
     /// Per window: Σ (k + 1) · bucket_k.
@@ -372,7 +375,7 @@ fn fill_tile<G: Group>(
 }
 
 /// Adds the sums of buckets that span tiles. Edges are in the order of their buckets.
-fn add_edges<G: Group>(edges: &[Option<(u32, Affine<G::Field>)>], sums: &mut [Affine<G::Field>], adder: &mut Adder<G>) {
+fn add_edges<G: Group>(edges: &[Edge<G>], sums: &mut [Affine<G::Field>], adder: &mut Adder<G>) {
     let mut last = None;
     let sums = Shared::new(sums);
     // SAFETY: one thread; no reference outlives its statement, and a bucket is read before its sum is emitted.

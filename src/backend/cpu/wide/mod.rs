@@ -1,5 +1,8 @@
 //! Additions of eight pairs at once with AVX-512's 52-bit multiply-add, on processors that have it.
 
+// Loops over limbs and lanes index several arrays.
+#![allow(clippy::needless_range_loop)]
+
 #[cfg(target_arch = "x86_64")]
 mod add;
 #[cfg(target_arch = "x86_64")]
