@@ -1,0 +1,59 @@
+# `make help` lists the targets. CUDA=0 builds without kernels, CUDA=1 insists on them and fetches the toolkit when there
+# is none; unset, kernels are built if nvcc is found.
+
+CARGO ?= cargo
+# One profile and one feature set for all dependencies: the storage-proofs stack is built once for tests, demo and tool.
+CARGO_FLAGS := --release --locked
+CUDA_TOOLKIT := $(CURDIR)/.cuda
+
+ifeq ($(CUDA),1)
+ifeq ($(or $(NVCC),$(CUDA_HOME),$(shell command -v nvcc 2>/dev/null)),)
+export CUDA_HOME := $(CUDA_TOOLKIT)/toolkit
+TOOLKIT := $(CUDA_HOME)/bin/nvcc
+endif
+endif
+export CUDA
+
+.PHONY: all demo test check bench gpu-bundle fuzz clean help toolchain
+
+all: toolchain $(TOOLKIT) ## build the library and the tools (default)
+	$(CARGO) build $(CARGO_FLAGS)
+
+demo: toolchain ## prove and verify the preimage of a SHA-256 digest
+	$(CARGO) run $(CARGO_FLAGS) --quiet --features testing --example preimage
+
+test: toolchain ## all tests that need no GPU
+	$(CARGO) test $(CARGO_FLAGS) --features testing
+
+check: toolchain ## formatting, clippy, documentation, size and style rules
+	$(CARGO) fmt --check
+	$(CARGO) clippy $(CARGO_FLAGS) --all-targets --features testing -- -D warnings
+	$(CARGO) clippy $(CARGO_FLAGS) --lib --bins -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --no-deps --quiet
+	$(CARGO) test $(CARGO_FLAGS) --features testing --test style
+
+bench: toolchain ## all benches that need no GPU; tables on stdout (many minutes)
+	$(CARGO) bench --locked --features testing
+
+gpu-bundle: toolchain ## one folder with everything that tests and benches a GPU: target/gpu-bundle
+	$(MAKE) CUDA=1 CUDA_ARCHS="$(or $(CUDA_ARCHS),90)" cuda-binary
+	scripts/gpu-bundle.sh
+
+.PHONY: cuda-binary
+cuda-binary: $(TOOLKIT)
+	$(CARGO) build $(CARGO_FLAGS) --features testing --bin cuzk-gpu
+
+fuzz: ## five minutes of every fuzz target
+	scripts/fuzz.sh
+
+clean: ## remove everything that was built
+	$(CARGO) clean
+
+toolchain:
+	@scripts/toolchain.sh
+
+$(CUDA_TOOLKIT)/toolkit/bin/nvcc:
+	scripts/cuda-toolkit.sh
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
