@@ -9,11 +9,13 @@
 //! pairs with the right product and C' is determined by it: an honest proof's distribution, without query B in G1.
 
 mod blinding;
+mod foreign;
 mod proof;
 mod prover;
 mod verifier;
 
 pub use blinding::Blinding;
+pub use foreign::Prover;
 pub use proof::{Proof, PROOF_BYTES};
 pub use prover::{finish, first_unsatisfied_row, prove, prove_batch};
 pub use verifier::{verify, Verifier};

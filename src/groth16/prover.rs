@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use blstrs::G1Projective;
 use group::Curve;
 
 use super::{Blinding, Proof, Verifier};
@@ -81,7 +80,7 @@ pub fn assemble(vk: &VerifyingKey, sums: &Sums, blinding: &Blinding) -> Proof {
 #[cfg(feature = "testing")]
 pub fn assemble_with_r_s(vk: &VerifyingKey, sums: &Sums, r: &blstrs::Scalar, s: &blstrs::Scalar) -> Option<Proof> {
     let a = sums.a + vk.alpha_g1 + vk.delta_g1 * r;
-    let b1: G1Projective = sums.b_g1? + vk.beta_g1 + vk.delta_g1 * s;
+    let b1 = sums.b_g1? + vk.beta_g1 + vk.delta_g1 * s;
     let c = sums.h_l + a * s + b1 * r - vk.delta_g1 * (*r * s);
     let b = sums.b_g2 + vk.beta_g2 + vk.delta_g2 * s;
     Some(Proof { a: a.to_affine(), b: b.to_affine(), c: c.to_affine() })
@@ -90,5 +89,5 @@ pub fn assemble_with_r_s(vk: &VerifyingKey, sums: &Sums, r: &blstrs::Scalar, s: 
 /// The first row of `A·z ∘ B·z = C·z` that `assignment` doesn't satisfy, evaluated on the caller's thread; `None` if all
 /// hold. Input rows `x_i · 0 = 0` always hold.
 pub fn first_unsatisfied_row(r1cs: &R1cs, assignment: &Assignment) -> Option<u64> {
-    r1cs.first_unsatisfied_row(|index| assignment.value(index))
+    r1cs.rows().find(|row| !row.is_satisfied(|k| assignment.z(k))).map(|row| row.index)
 }
