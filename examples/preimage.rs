@@ -44,13 +44,13 @@ fn run(params: &Path) -> Result<(), Box<dyn std::error::Error>> {
         r1cs.constraint_count, r1cs.input_count, r1cs.aux_count
     );
 
-    setup::write_params(&r1cs, [7; 32], params)?;
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().build()?);
+    setup::write_params(&r1cs, [7; 32], params, &pool)?;
     println!("set up     an insecure SRS from a seed, {} bytes", std::fs::metadata(params)?.len());
 
     let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
     let srs = Arc::new(SrsFile::open(params, &options)?);
     let circuit = cuzk::backend::Circuit::new("preimage", r1cs, srs)?;
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().build()?);
     let prover = Prover::new(circuit, Arc::new(CpuBackend::new(pool)))?;
 
     let mut secret = [0; 64];

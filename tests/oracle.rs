@@ -94,7 +94,7 @@ fn with_our_srs<C: Circuit<Fr> + Clone + Send>(name: &str, witness: C) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ours.params");
     let r1cs = R1cs::record(witness.clone(), Flat).unwrap();
-    setup::write_params(&r1cs, [5; 32], &file).unwrap();
+    setup::write_params(&r1cs, [5; 32], &file, &pool()).unwrap();
     compare(name, witness, &file);
 }
 
@@ -143,7 +143,7 @@ fn a_hundred_blinded_proofs_of_one_witness_differ_and_hold() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("blinded.params");
     let witness = Interleaved { seed: 9, count: 3 };
-    setup::write_params(&R1cs::record(witness.clone(), Flat).unwrap(), [6; 32], &file).unwrap();
+    setup::write_params(&R1cs::record(witness.clone(), Flat).unwrap(), [6; 32], &file, &pool()).unwrap();
     let inputs = witness.inputs();
     let case = case("blinded", witness, &file);
     let vk = case.circuit.srs().vk();

@@ -19,15 +19,19 @@ use cuzk::srs::{SrsFile, SrsOptions};
 use ff::Field;
 use group::Group;
 
+fn pool() -> Arc<rayon::ThreadPool> {
+    Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap())
+}
+
 fn cpu() -> Arc<CpuBackend> {
-    Arc::new(CpuBackend::new(Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap())))
+    Arc::new(CpuBackend::new(pool()))
 }
 
 fn circuit<C: bellpepper_core::Circuit<Fr>>(witness: C) -> (Arc<Circuit>, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let file: PathBuf = dir.path().join("test.params");
     let r1cs = Arc::new(R1cs::record(witness, Flat).unwrap());
-    setup::write_params(&r1cs, [1; 32], &file).unwrap();
+    setup::write_params(&r1cs, [1; 32], &file, &pool()).unwrap();
     let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
     (Circuit::new("test", r1cs, Arc::new(SrsFile::open(&file, &options).unwrap())).unwrap(), dir)
 }

@@ -1,6 +1,6 @@
 //! The size and style rules of the sources, as a test: what a machine can check, no reviewer has to.
 //!
-//! Files at most 500 lines (a file whose first lines say "generated table" excepted), lines at most 120 columns,
+//! Files at most 500 lines (a file whose first lines say "generated table" excepted), lines at most 128 columns,
 //! functions at most 70 lines, at most 4 levels of control flow in a function; no leftovers, no machine paths.
 
 use std::fs;
@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
-const COLUMNS_MAX: usize = 120;
+/// The formatter breaks code at 120; a comment may run a little over.
+const COLUMNS_MAX: usize = 128;
 const DEPTH_MAX: usize = 4;
 
 #[test]

@@ -79,7 +79,8 @@ impl Circuit<Fr> for ZerosAndRepeats {
     fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
         let mut x_value = self.x;
         let mut x = cs.alloc(|| "x", || Ok(x_value))?;
-        let never = cs.alloc(|| "in no row but with coefficient zero", || Ok(Fr::from(9)))?;
+        let never = cs.alloc(|| "seldom in a row", || Ok(Fr::from(9)))?;
+        cs.enforce(|| "its only row", |lc| lc + never, |lc| lc + CS::one(), |lc| lc + never);
         for i in 0..self.count {
             let y_value = x_value.square();
             let y = cs.alloc(|| format!("y {i}"), || Ok(y_value))?;
@@ -199,6 +200,9 @@ impl Circuit<Fr> for RandomSystem {
             cs.enforce(|| format!("row {row}"), combination(&a), combination(&b), combination(&c));
             known.push((new, new_value));
         }
+        // A set-up refuses variables that are in no row.
+        let every: Terms = known.iter().map(|(variable, _)| (Fr::ONE, *variable)).collect();
+        cs.enforce(|| "every variable", combination(&every), |lc| lc + CS::one(), combination(&every));
         Ok(())
     }
 }
