@@ -65,7 +65,7 @@ fn points<P: Curve + Group<Scalar = Fr>>(count: usize, rng: &mut ChaCha8Rng) -> 
             next
         })
         .collect();
-    let mut out = vec![P::identity().to_affine(); count];
+    let mut out: Vec<P::AffineRepr> = (0..count).map(|_| P::identity().to_affine()).collect();
     P::batch_normalize(&sums, &mut out);
     out
 }

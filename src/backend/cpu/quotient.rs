@@ -2,7 +2,9 @@
 //!
 //! With c = a ∘ b on the domain, and a', b' the values of a, b on the coset ω_2n · ⟨ω_n⟩, where xⁿ = −1:
 //!
-//!     h = (iNTT(a ∘ b) − coset-iNTT(a' ∘ b')) / 2.
+//! ```text
+//! h = (iNTT(a ∘ b) − coset-iNTT(a' ∘ b')) / 2.
+//! ```
 //!
 //! For a·b has degree at most 2n − 2, say lo + xⁿ hi: on the domain it is lo + hi = c, on the coset lo − hi, and
 //! a·b − c = hi · (xⁿ − 1). (hi has n − 1 coefficients, so the last coefficient of h is 0.)
