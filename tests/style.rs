@@ -97,7 +97,7 @@ fn long_functions(name: &str, lines: &[&str]) -> Vec<String> {
         let closes = |line: &&str| {
             indent(line) == column && (line.trim_start().starts_with('}') || line.trim_end().ends_with(';'))
         };
-        let Some(length) = lines[start..].iter().position(|line| closes(&line)) else { continue };
+        let Some(length) = lines[start..].iter().position(closes) else { continue };
         if length + 1 > FUNCTION_LINES_MAX {
             found.push(format!("{name}:{}: function of {} lines, at most {FUNCTION_LINES_MAX}", start + 1, length + 1));
         }

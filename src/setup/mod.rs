@@ -18,7 +18,7 @@
 //! | l, aux | `(β u_k + α v_k + w_k) / δ` |
 //! | a; b_g1, b_g2 | `u_k`; `v_k`, of the variables in A; in B |
 //!
-//! The scalars cost little; multiplying g1 or g2 with each is what takes time ([`fixed_base`]).
+//! The scalars cost little; multiplying g1 or g2 with each is what takes time (`fixed_base`).
 
 use std::path::Path;
 
