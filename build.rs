@@ -4,7 +4,7 @@
 //!   `CUDA_HOME/bin/nvcc`, or nvcc in PATH.
 //! - `CUDA_ARCHS`: architectures, e.g. "90" or "80 86 90"; the newest is embedded as PTX too. Default: those of the cards
 //!   in this machine, or all that are supported if there is none.
-//! - `NVCC_CCBIN`: the C++ compiler that nvcc uses, else `CXX`, else c++.
+//! - `NVCC_CCBIN`: the C++ compiler that nvcc uses, else `CXX`, else g++.
 //!
 //! Sets `cfg(cuda)` and `cfg(cuda_host_twin)`.
 
@@ -46,36 +46,34 @@ fn find_nvcc() -> Option<PathBuf> {
 }
 
 /// Compiles every `.cu` below cuda/ into one static library; those in cuda/testing only for tests.
+///
+/// Calls nvcc itself: the cc crate would compile several files as relocatable device code, whose calls between functions
+/// cost registers and a fifth of the speed, and would compile all of them again when one changes.
 fn kernels(nvcc: &Path, testing: bool) {
-    // SAFETY: a build script is single-threaded here. The cc crate takes nvcc through this variable alone, and hands the
-    // C++ compiler that it finds in CXX to nvcc.
-    unsafe {
-        env::set_var("NVCC", nvcc);
-        if let Some(ccbin) = env::var_os("NVCC_CCBIN") {
-            env::set_var("CXX", ccbin);
-        }
-    }
-    let host_compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
-    let mut build = cc::Build::new();
-    build.cuda(true).cudart("none").include("cuda").pic(true).warnings(false).opt_level(3);
-    // A GNU_UNIQUE symbol can't be made local to an archive, and two libraries with CUB in one process would share it.
-    build.flag("-std=c++17").flag("-Xcompiler=-fno-gnu-unique").flag("--threads=2");
-    let archs = archs();
-    for arch in &archs {
-        build.flag(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
-    }
-    if let Some(newest) = archs.iter().max_by_key(|arch| arch.parse::<u32>().unwrap_or(0)) {
-        build.flag(format!("-gencode=arch=compute_{newest},code=compute_{newest}"));
-    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("kernels");
+    std::fs::create_dir_all(&out).expect("OUT_DIR is writable");
+    let flags = nvcc_flags();
     let is_wanted = |file: &PathBuf| testing || !file.starts_with("cuda/testing");
-    build.files(sources(Path::new("cuda"), "cu").into_iter().filter(is_wanted));
-    if let Err(error) = build.try_compile("cuzk_kernels") {
-        panic!(
-            "CUDA kernels: {error}\nnvcc: {} \nits host compiler: {}",
-            version(nvcc),
-            version(host_compiler.as_ref())
-        );
-    }
+    let jobs: Vec<(PathBuf, PathBuf)> = sources(Path::new("cuda"), "cu")
+        .into_iter()
+        .filter(is_wanted)
+        .map(|file| {
+            let object = out.join(file.to_string_lossy().replace('/', "-")).with_extension("o");
+            (file, object)
+        })
+        .collect();
+    let queue = std::sync::Mutex::new(jobs.iter().filter(|(file, object)| is_stale(file, object, nvcc, &flags)));
+    let workers = env::var("NUM_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| loop {
+                let Some((file, object)) = queue.lock().expect("a worker panicked").next() else { return };
+                compile(file, object, nvcc, &flags);
+            });
+        }
+    });
+    let mut archive = cc::Build::new();
+    archive.objects(jobs.iter().map(|(_, object)| object)).compile("cuzk_kernels");
     let root = nvcc.canonicalize().expect("nvcc's path").parent().unwrap().parent().unwrap().to_path_buf();
     for dir in ["lib", "lib64"] {
         println!("cargo:rustc-link-search=native={}", root.join(dir).display());
@@ -85,6 +83,51 @@ fn kernels(nvcc: &Path, testing: bool) {
         println!("cargo:rustc-link-lib={lib}");
     }
     println!("cargo:rustc-cfg=cuda");
+}
+
+fn nvcc_flags() -> Vec<String> {
+    // A GNU_UNIQUE symbol can't be made local to an archive, and two libraries with CUB in one process would share it.
+    let fixed = "-std=c++17 -O3 -Icuda -Xcompiler=-fPIC -Xcompiler=-fno-gnu-unique -cudart=none";
+    let mut flags: Vec<String> = fixed.split(' ').map(String::from).collect();
+    let archs = archs();
+    flags.extend(archs.iter().map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}")));
+    if let Some(newest) = archs.iter().max_by_key(|arch| arch.parse::<u32>().unwrap_or(0)) {
+        flags.push(format!("-gencode=arch=compute_{newest},code=compute_{newest}"));
+    }
+    if let Some(ccbin) = env::var_os("NVCC_CCBIN").or_else(|| env::var_os("CXX")) {
+        flags.push(format!("-ccbin={}", ccbin.to_string_lossy()));
+    }
+    flags
+}
+
+/// What made an object: kept beside it, so that other flags or another compiler make it anew.
+fn recipe(nvcc: &Path, flags: &[String]) -> String {
+    format!("{} {}", nvcc.display(), flags.join(" "))
+}
+
+/// Whether `object` is missing, was made differently, or is older than a file that it was made of.
+fn is_stale(file: &Path, object: &Path, nvcc: &Path, flags: &[String]) -> bool {
+    let modified = |path: &Path| path.metadata().and_then(|meta| meta.modified()).ok();
+    let Some(made) = modified(object) else { return true };
+    if std::fs::read_to_string(object.with_extension("recipe")).ok() != Some(recipe(nvcc, flags)) {
+        return true;
+    }
+    let Ok(rule) = std::fs::read_to_string(object.with_extension("d")) else { return true };
+    let mut used = rule.split_whitespace().skip(1).filter(|word| *word != "\\").map(Path::new).chain([file]);
+    used.any(|path| modified(path).is_none_or(|time| time > made))
+}
+
+fn compile(file: &Path, object: &Path, nvcc: &Path, flags: &[String]) {
+    let mut command = Command::new(nvcc);
+    command.args(flags).arg("-c").arg(file).arg("-o").arg(object).arg("-MD").arg("-MF").arg(object.with_extension("d"));
+    let output = command.output();
+    if output.as_ref().is_ok_and(|output| output.status.success()) {
+        std::fs::write(object.with_extension("recipe"), recipe(nvcc, flags)).expect("OUT_DIR is writable");
+        return;
+    }
+    let said = output.map_or_else(|error| error.to_string(), |output| String::from_utf8_lossy(&output.stderr).into());
+    let host = env::var_os("NVCC_CCBIN").or_else(|| env::var_os("CXX")).unwrap_or_else(|| "g++".into());
+    panic!("{said}\n{command:?}\nnvcc: {}\nits host compiler: {}", version(nvcc), version(host.as_ref()));
 }
 
 /// The architectures to compile for, e.g. ["90"].

@@ -27,9 +27,10 @@ czk_status_t czk_test_xyzz(int32_t group, void *d_xyzz, const uint32_t *d_p, con
 
 // Runs bench `which` with `iterations` dependent operations in every thread of as many blocks as fit the device at once,
 // and returns how many threads that were. d_words: 48 words or more a thread, read at the start and written at the end.
-// which: see bench_t in testing/fp_bench.cu.
-czk_status_t czk_bench_field(int32_t which, int32_t iterations, uint32_t *d_words, uint64_t words, uint64_t *threads,
-                             int32_t *registers, void *stream);
+// which: see bench_t in testing/fp_bench.cu. min_blocks: blocks of 128 threads that the registers must leave room for; 1,
+// and for some benches others.
+czk_status_t czk_bench_field(int32_t which, int32_t min_blocks, int32_t iterations, uint32_t *d_words, uint64_t words,
+                             uint64_t *threads, int32_t *registers, void *stream);
 
 #ifdef __cplusplus
 }

@@ -118,7 +118,12 @@ CZK_FN fp_t sub_sum(const fp_t &a, const fp_t &b, const fp_t &c) {
     return r;
 }
 
-CZK_FN fp_t neg(const fp_t &a) { return sub(zero<fp_t>(), a); }
+// The digits of M = 3 p less a's, not 0 less a's: wide.cuh says why.
+CZK_FN fp_t neg(const fp_t &a) {
+    return sub(fp_t{{0x00000001u, 0x00000000u, 0x0000ffffu, 0xd2010000u, 0x0000ffffu, 0xd2010000u, 0x0000fffdu,
+                     0xd2010000u, 0x0000ffffu, 0xd2010000u, 0x00010001u, 0xd2010000u}},
+               a);
+}
 
 CZK_FN fp_t dbl(const fp_t &a) { return add(a, a); }
 

@@ -128,19 +128,12 @@ CZK_FN void column_sub(column_t &c, const int160_t &v) {
     c.e[4] = subc(c.e[4], v.w[4]);
 }
 
-// c += the products a[i] a[k - i] with first <= i < k - i, and for even k the inner product of the middle digit's words:
-// all that is doubled in column k of a^2. c starts empty.
-template <int k> CZK_FN int160_t square_half(const uint32_t *a) {
+// Half of column k of a^2, 0 < k < 10, but for the squares of words, on top of what is in start: the products a[i] a[k - i]
+// with i < k - i, and for even k the product of the two words of the middle digit.
+template <int k> CZK_FN int160_t square_half(column_t &c, const uint32_t *a) {
     constexpr int first = k < 6 ? 0 : k - 5;
-    column_t c;
     CZK_UNROLL
-    for (int i = first; 2 * i < k; i++) {
-        if (i == first) {
-            column_first(c, a + 2 * i, a + 2 * (k - i));
-        } else {
-            column_mac(c, a + 2 * i, a + 2 * (k - i));
-        }
-    }
+    for (int i = first + 1; 2 * i < k; i++) column_mac(c, a + 2 * i, a + 2 * (k - i));
     if (k % 2 == 0) {
         mad_wide_cc(c.o[0], c.o[1], a[k], a[k + 1]);
         c.o[2] = addc(c.o[2], 0);
@@ -148,17 +141,25 @@ template <int k> CZK_FN int160_t square_half(const uint32_t *a) {
     return column_sum(c);
 }
 
-// v += the squares of the two words of digit k / 2. 2 WIDE, 1 carry.
-template <int k> CZK_FN void square_add(int160_t &v, const uint32_t *a) {
+template <int k> CZK_FN int160_t square_half(const uint32_t *a) {
+    constexpr int first = k < 6 ? 0 : k - 5;
+    column_t c;
+    column_first(c, a + 2 * first, a + 2 * (k - first));
+    return square_half<k>(c, a);
+}
+
+template <int k> CZK_FN int160_t square_half(const int160_t &start, const uint32_t *a) {
+    constexpr int first = k < 6 ? 0 : k - 5;
+    column_t c;
+    column_start(c, start, a + 2 * first, a + 2 * (k - first));
+    return square_half<k>(c, a);
+}
+
+// v + the squares of the two words of digit k / 2, for even k. 2 WIDE, 1 carry.
+template <int k> CZK_FN int160_t square_add(int160_t v, const uint32_t *a) {
     mad_wide_cc(v.w[0], v.w[1], a[k], a[k]);
     madc_wide_cc(v.w[2], v.w[3], a[k + 1], a[k + 1]);
     v.w[4] = addc(v.w[4], 0);
-}
-
-// Column k of a^2.
-template <int k> CZK_FN int160_t square_column(const uint32_t *a) {
-    int160_t v = twice(square_half<k>(a));
-    if (k % 2 == 0) square_add<k>(v, a);
     return v;
 }
 

@@ -31,7 +31,7 @@ CZK_FN fp_t combine(const uint32_t *v, const uint64_t (&t)[6][6]) {
     }
     digits96_t d;
     fp_t r;
-    divide_by_w<false>(d, c, int160_t{{0, 0, 0, 0, 0}});
+    divide_by_w(d, c);
     normalise(r.w, d);
     return r;
 }

@@ -28,6 +28,7 @@ namespace czk {
 
 constexpr uint32_t x_lo = 0x00010000u, x_hi = 0xd2010000u; // X
 constexpr uint32_t m_inverse_lo = 0x00010001u, m_inverse_hi = 0xd2040001u; // M^-1 mod 2^64
+constexpr uint32_t m_minus_inverse_lo = ~m_inverse_lo + 1, m_minus_inverse_hi = ~m_inverse_hi;
 static_assert((((uint64_t(m_inverse_hi) << 32 | m_inverse_lo) *
                 (1 - (uint64_t(x_hi) << 32 | x_lo) - (uint64_t(1) << 49)))) == 1,
               "M = 1 - X - 2 X^3 mod 2^64, since X^3 = 2^48 and X^5 = X^6 = 0 there");
@@ -40,6 +41,21 @@ struct digits96_t {
 // c += X q. 2 WIDE; X q = 2^16 q + 2^48 (0xd201 q), whose second part are the products by x_hi. With odd_empty, c.o is 0
 // before, and can't carry: x_hi (2^32 - 1) + 2^32 (2^16 - 1) < 2^64.
 template <bool odd_empty> CZK_FN void column_add_x(column_t &c, uint32_t q0, uint32_t q1) {
+#ifdef CZK_WIDE_X
+    mad_wide_cc(c.e[0], c.e[1], q0, x_lo);
+    madc_wide_cc(c.e[2], c.e[3], q1, x_hi);
+    c.e[4] = addc(c.e[4], 0);
+    if (odd_empty) {
+        mul_wide(c.o[0], c.o[1], q0, x_hi);
+        mad_wide(c.o[0], c.o[1], q1, x_lo);
+        return;
+    }
+    mad_wide_cc(c.o[0], c.o[1], q0, x_hi);
+    c.o[2] = addc(c.o[2], 0);
+    mad_wide_cc(c.o[0], c.o[1], q1, x_lo);
+    c.o[2] = addc(c.o[2], 0);
+    return;
+#endif
     c.e[0] = add_cc(c.e[0], q0 << 16);
     c.e[1] = addc_cc(c.e[1], funnel_left(q0, q1, 16));
     madc_wide_cc(c.e[2], c.e[3], q1, x_hi);
@@ -56,14 +72,15 @@ template <bool odd_empty> CZK_FN void column_add_x(column_t &c, uint32_t q0, uin
 }
 static_assert(x_hi * 0xffffffffull + (0xffffull << 32) > x_hi * 0xffffffffull, "no wrap");
 
-// g = V M^-1 mod 2^64 for V = sum c[i] X^i: X = 2^16 + 0xd2010000 * 2^32, X^2 = 2^32, X^3 = 2^48, X^4 = 0 modulo 2^64.
-CZK_FN void montgomery_quotient(uint32_t &g0, uint32_t &g1, const column_t *c) {
+// g = V inverse mod 2^64 for V = sum c[i] X^i: X = 2^16 + 0xd2010000 * 2^32, X^2 = 2^32, X^3 = 2^48, X^4 = 0 modulo 2^64.
+CZK_FN void montgomery_quotient(uint32_t &g0, uint32_t &g1, const column_t *c, uint32_t inverse_lo,
+                                uint32_t inverse_hi) {
     uint32_t c0 = c[0].e[1] + c[0].o[0], c1 = c[1].e[1] + c[1].o[0];
     uint32_t v0 = add_cc(c[0].e[0], c[1].e[0] << 16);
     uint32_t v1 = addc(c0, funnel_left(c[1].e[0], c1, 16));
     v1 += c[1].e[0] * x_hi + c[2].e[0] + (c[3].e[0] << 16);
-    mul_wide(g0, g1, v0, m_inverse_lo);
-    g1 += v0 * m_inverse_hi + v1 * m_inverse_lo;
+    mul_wide(g0, g1, v0, inverse_lo);
+    g1 += v0 * inverse_hi + v1 * inverse_lo;
 }
 
 // The quotient of a digit d by X is floor((floor(d / 2^53) reciprocal - bias) / 2^23), with reciprocal = floor(2^76 / X).
@@ -89,10 +106,24 @@ CZK_FN void normalise(uint32_t *r, const digits96_t &d) {
     }
 }
 
-// Step 2 of a product for columns c[0 … 5] and c6, not yet folded: d = what is left of the columns, divided by W.
+// Step 2, its second half: m < W stands at X^6; d = what is left of the columns after moving it down, divided by W.
+template <bool odd_empty> CZK_FN void move_down(digits96_t &d, column_t *c, uint32_t m0, uint32_t m1) {
+    CZK_UNROLL
+    for (int i = 5; i >= 0; i--) {
+        column_add_x<odd_empty>(c[i], m0, m1);
+        int160_t s = column_sum(c[i]);
+        m0 = s.w[0];
+        m1 = s.w[1];
+        d.w[i][0] = s.w[2];
+        d.w[i][1] = s.w[3];
+        d.w[i][2] = s.w[4];
+    }
+}
+
+// Step 2 of a product for columns c[0 … 5] and c6, not yet folded.
 template <bool odd_empty> CZK_FN void divide_by_w(digits96_t &d, column_t *c, const int160_t &c6) {
     uint32_t g0, g1;
-    montgomery_quotient(g0, g1, c);
+    montgomery_quotient(g0, g1, c, m_inverse_lo, m_inverse_hi);
     // m = (c6 - g) mod W stays at X^6; the rest, g + W floor((c6 - g) / W), is folded
     uint32_t m0 = sub_cc(c6.w[0], g0), m1 = subc_cc(c6.w[1], g1);
     int160_t g;
@@ -106,16 +137,20 @@ template <bool odd_empty> CZK_FN void divide_by_w(digits96_t &d, column_t *c, co
     column_add(c[3], g2);
     column_add(c[1], g);
     column_sub(c[0], g);
-    CZK_UNROLL
-    for (int i = 5; i >= 0; i--) {
-        column_add_x<odd_empty>(c[i], m0, m1);
-        int160_t s = column_sum(c[i]);
-        m0 = s.w[0];
-        m1 = s.w[1];
-        d.w[i][0] = s.w[2];
-        d.w[i][1] = s.w[3];
-        d.w[i][2] = s.w[4];
-    }
+    move_down<odd_empty>(d, c, m0, m1);
+}
+
+// The same for c6 = 0. With m = -V M^-1 mod W everything is folded with the opposite sign, and nothing is subtracted from
+// a known 0 (wide.cuh says why not).
+CZK_FN void divide_by_w(digits96_t &d, column_t *c) {
+    uint32_t m0, m1;
+    montgomery_quotient(m0, m1, c, m_minus_inverse_lo, m_minus_inverse_hi);
+    int160_t m = {{m0, m1, 0, 0, 0}}, m2 = twice(m);
+    column_add(c[5], m2);
+    column_sub(c[3], m2);
+    column_sub(c[1], m);
+    column_add(c[0], m);
+    move_down<false>(d, c, m0, m1);
 }
 
 // Columns 10 … 6 of a b, each with what is folded into it; then 5 … 0 with all that folds but column 6.
@@ -141,18 +176,19 @@ CZK_FN int160_t product_columns(column_t *c, const uint32_t *a, const uint32_t *
     return c6;
 }
 
-// The same columns for b = a: 78 WIDE instead of 144.
+// The same columns for b = a: 78 WIDE instead of 144. Cross products are doubled together with what is folded twice into
+// their column.
 CZK_FN int160_t square_columns(column_t *c, const uint32_t *a) {
-    int160_t c10 = square_digit(a + 10), c10x2 = twice(c10);
-    int160_t c9 = sub(square_column<9>(a), c10x2), c9x2 = twice(c9);
-    int160_t c8 = sub(square_column<8>(a), c9x2), c8x2 = twice(c8);
-    int160_t c7 = add(sub(square_column<7>(a), c8x2), c10x2), c7x2 = twice(c7);
-    int160_t c6 = add(sub(square_column<6>(a), c7x2), c9x2);
-    column_of(c[5], add(square_column<5>(a), add(c8x2, c10)));
-    column_of(c[4], add(square_column<4>(a), add(sub(c9, c10), c7x2)));
-    column_of(c[3], add(square_column<3>(a), sub(c8, c9)));
-    column_of(c[2], add(square_column<2>(a), sub(c7, c8)));
-    column_of(c[1], sub(square_column<1>(a), c7));
+    int160_t c10 = square_digit(a + 10);
+    int160_t c9 = twice(sub(square_half<9>(a), c10));
+    int160_t c8 = square_add<8>(twice(sub(square_half<8>(a), c9)), a);
+    int160_t c7 = twice(square_half<7>(sub(c10, c8), a));
+    int160_t c6 = square_add<6>(twice(square_half<6>(sub(c9, c7), a)), a);
+    column_of(c[5], add(twice(square_half<5>(c8, a)), c10));
+    column_of(c[4], add(square_add<4>(twice(square_half<4>(c7, a)), a), sub(c9, c10)));
+    column_of(c[3], add(twice(square_half<3>(a)), sub(c8, c9)));
+    column_of(c[2], add(square_add<2>(twice(square_half<2>(a)), a), sub(c7, c8)));
+    column_of(c[1], sub(twice(square_half<1>(a)), c7));
     column_of(c[0], square_digit(a));
     return c6;
 }

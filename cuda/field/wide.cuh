@@ -64,7 +64,8 @@ CZK_FN uint32_t addc(uint32_t a, uint32_t b) {
 #endif
 }
 
-// a - b, writes the borrow.
+// a - b, writes the borrow. If a is a constant 0 and the result goes into add_cc, ptxas 13.0 folds the negation into the
+// addition (LEA or IADD3 with -b), whose carry is then that of a subtraction: 1 instead of 0 for b = 0.
 CZK_FN uint32_t sub_cc(uint32_t a, uint32_t b) {
 #ifdef __CUDACC__
     uint32_t r;

@@ -28,6 +28,8 @@ inline czk_status_t fail(int32_t code, const char *expression, const char *reaso
 
 inline czk_status_t check(cudaError_t error, const char *expression, const char *file, int line) {
     if (error == cudaSuccess) return ok();
+    // what isn't sticky would stay the "last error" and be blamed on the next launch
+    (void)cudaGetLastError();
     return fail(int32_t(error), expression, cudaGetErrorString(error), file, line);
 }
 

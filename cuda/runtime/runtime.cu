@@ -56,10 +56,7 @@ czk_status_t czk_device_memory(uint64_t *free_bytes, uint64_t *total_bytes) {
 }
 
 czk_status_t czk_device_alloc(uint64_t bytes, void **d_pointer) {
-    cudaError_t error = cudaMalloc(d_pointer, bytes);
-    // Out of memory isn't sticky, but stays the "last error" and would be blamed on the next launch.
-    if (error != cudaSuccess) (void)cudaGetLastError();
-    CZK_CUDA(error);
+    CZK_CUDA(cudaMalloc(d_pointer, bytes));
     return czk::ok();
 }
 
@@ -69,9 +66,7 @@ czk_status_t czk_device_free(void *d_pointer) {
 }
 
 czk_status_t czk_pinned_alloc(uint64_t bytes, void **p_pointer) {
-    cudaError_t error = cudaHostAlloc(p_pointer, bytes, cudaHostAllocPortable);
-    if (error != cudaSuccess) (void)cudaGetLastError();
-    CZK_CUDA(error);
+    CZK_CUDA(cudaHostAlloc(p_pointer, bytes, cudaHostAllocPortable));
     return czk::ok();
 }
 

@@ -10,7 +10,8 @@ using namespace czk;
 namespace {
 
 enum bench_t {
-    bench_mont_mul,        // the yardstick
+    bench_mont_mul,        // the yardstick, as a call
+    bench_mont_mul_inline, // in place
     bench_mul,             // as a call
     bench_mul_inline,      // in place
     bench_sqr,             // as a call
@@ -23,13 +24,8 @@ enum bench_t {
     bench_fp2_step,
     bench_sub,
     bench_inv,
-    bench_step_3, // bench_step with registers for three blocks of 128 threads on a multiprocessor
-    bench_step_4, // for four
     bench_count,
 };
-
-// Blocks that a kernel's registers must leave room for, on each multiprocessor.
-constexpr int min_blocks(int which) { return which == bench_step_4 ? 4 : which == bench_step_3 ? 3 : 1; }
 
 constexpr unsigned block_threads = 128;
 constexpr uint64_t words_per_thread = 48;
@@ -81,10 +77,13 @@ template <typename F, bool tested> __device__ void step_chain(uint32_t *words, i
     thread_data<affine_t<F>>(words) = p;
 }
 
-template <int which>
-__global__ void __launch_bounds__(block_threads, min_blocks(which)) kernel(uint32_t *words, int iterations) {
+// min_blocks: how many blocks of 128 threads the registers must leave room for on a multiprocessor.
+template <int which, int min_blocks>
+__global__ void __launch_bounds__(block_threads, min_blocks) kernel(uint32_t *words, int iterations) {
     if constexpr (which == bench_mont_mul) {
         chain<fp_mont_t>(words, iterations, [](fp_mont_t x, fp_mont_t y) { return mul(x, y); });
+    } else if constexpr (which == bench_mont_mul_inline) {
+        chain<fp_mont_t>(words, iterations, [](fp_mont_t x, fp_mont_t y) { return mul_inline(x, y); });
     } else if constexpr (which == bench_mul) {
         chain<fp_t>(words, iterations, [](fp_t x, fp_t y) { return mul(x, y); });
     } else if constexpr (which == bench_mul_inline) {
@@ -93,7 +92,7 @@ __global__ void __launch_bounds__(block_threads, min_blocks(which)) kernel(uint3
         chain<fp_t>(words, iterations, [](fp_t x, fp_t) { return sqr(x); });
     } else if constexpr (which == bench_sqr_inline) {
         chain<fp_t>(words, iterations, [](fp_t x, fp_t) { return sqr_inline(x); });
-    } else if constexpr (which == bench_step || which == bench_step_3 || which == bench_step_4) {
+    } else if constexpr (which == bench_step) {
         step_chain<fp_t, true>(words, iterations);
     } else if constexpr (which == bench_step_arithmetic) {
         step_chain<fp_t, false>(words, iterations);
@@ -117,24 +116,41 @@ __global__ void __launch_bounds__(block_threads, min_blocks(which)) kernel(uint3
     }
 }
 
+template <int which, int min_blocks>
+czk_status_t launch(int32_t iterations, uint32_t *d_words, uint64_t words, uint64_t *threads, int32_t *registers,
+                    cudaStream_t stream) {
+    cudaFuncAttributes attributes;
+    CZK_CUDA(cudaFuncGetAttributes(&attributes, kernel<which, min_blocks>));
+    *registers = attributes.numRegs;
+    int device = 0, multiprocessors = 0, blocks = 0;
+    CZK_CUDA(cudaGetDevice(&device));
+    CZK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    CZK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel<which, min_blocks>, block_threads, 0));
+    *threads = uint64_t(multiprocessors) * blocks * block_threads;
+    CZK_REQUIRE(*threads * words_per_thread <= words, CZK_WORKSPACE);
+    CZK_LAUNCH(kernel<which, min_blocks><<<multiprocessors * blocks, block_threads, 0, stream>>>(d_words, iterations));
+    return ok();
+}
+
 template <int which = 0>
-czk_status_t launch(int32_t wanted, int32_t iterations, uint32_t *d_words, uint64_t words, uint64_t *threads,
-                    int32_t *registers, cudaStream_t stream) {
+czk_status_t choose(int32_t wanted, int32_t min_blocks, int32_t iterations, uint32_t *d_words, uint64_t words,
+                    uint64_t *threads, int32_t *registers, cudaStream_t stream) {
     if constexpr (which < bench_count) {
         if (wanted != which) {
-            return launch<which + 1>(wanted, iterations, d_words, words, threads, registers, stream);
+            return choose<which + 1>(wanted, min_blocks, iterations, d_words, words, threads, registers, stream);
         }
-        cudaFuncAttributes attributes;
-        CZK_CUDA(cudaFuncGetAttributes(&attributes, kernel<which>));
-        *registers = attributes.numRegs;
-        int device = 0, multiprocessors = 0, blocks = 0;
-        CZK_CUDA(cudaGetDevice(&device));
-        CZK_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-        CZK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel<which>, block_threads, 0));
-        *threads = uint64_t(multiprocessors) * blocks * block_threads;
-        CZK_REQUIRE(*threads * words_per_thread <= words, CZK_WORKSPACE);
-        CZK_LAUNCH(kernel<which><<<multiprocessors * blocks, block_threads, 0, stream>>>(d_words, iterations));
-        return ok();
+        constexpr bool more = which == bench_mul || which == bench_mul_inline;
+        constexpr bool middle = which == bench_step || which == bench_step_arithmetic;
+        if constexpr (more) {
+            if (min_blocks == 6) return launch<which, 6>(iterations, d_words, words, threads, registers, stream);
+            if (min_blocks == 8) return launch<which, 8>(iterations, d_words, words, threads, registers, stream);
+        }
+        if constexpr (middle) {
+            if (min_blocks == 3) return launch<which, 3>(iterations, d_words, words, threads, registers, stream);
+            if (min_blocks == 4) return launch<which, 4>(iterations, d_words, words, threads, registers, stream);
+        }
+        CZK_REQUIRE(min_blocks == 1, CZK_INVALID);
+        return launch<which, 1>(iterations, d_words, words, threads, registers, stream);
     } else {
         return fail(CZK_INVALID, "which", "no such bench", __FILE__, __LINE__);
     }
@@ -142,7 +158,7 @@ czk_status_t launch(int32_t wanted, int32_t iterations, uint32_t *d_words, uint6
 
 } // namespace
 
-extern "C" czk_status_t czk_bench_field(int32_t which, int32_t iterations, uint32_t *d_words, uint64_t words,
-                                        uint64_t *threads, int32_t *registers, void *stream) {
-    return launch(which, iterations, d_words, words, threads, registers, cudaStream_t(stream));
+extern "C" czk_status_t czk_bench_field(int32_t which, int32_t min_blocks, int32_t iterations, uint32_t *d_words,
+                                        uint64_t words, uint64_t *threads, int32_t *registers, void *stream) {
+    return choose(which, min_blocks, iterations, d_words, words, threads, registers, cudaStream_t(stream));
 }

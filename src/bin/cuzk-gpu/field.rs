@@ -92,42 +92,49 @@ fn fp2_by_blst(op: i32, a: &blst_fp2, b: &blst_fp2) -> blst_fp2 {
     r
 }
 
-/// `bench_t` of cuda/testing/fp_bench.cu: name, iterations, and the target in 10^9 a second, if there is one.
-const BENCHES: [(&str, i32, Option<f64>); 15] = [
-    ("Fp mul, Montgomery 12 x 32 bits (yardstick)", 4000, None),
-    ("Fp mul, base X", 4000, Some(35.0)),
-    ("Fp mul, base X, inlined", 4000, None),
-    ("Fp sqr, base X", 4000, Some(45.0)),
-    ("Fp sqr, base X, inlined", 4000, None),
-    ("affine addition step, with tests", 1000, None),
-    ("affine addition step, 5 mul 1 sqr 6 sub", 1000, Some(5.3)),
-    ("XYZZ mixed addition, G1", 1000, None),
-    ("Fp2 mul", 1000, None),
-    ("Fp2 sqr", 1000, None),
-    ("affine addition step in Fp2, with tests", 300, None),
-    ("Fp sub", 20000, None),
-    ("Fp inv", 50, None),
-    ("affine addition step, 3 blocks of 128", 1000, None),
-    ("affine addition step, 4 blocks of 128", 1000, None),
+/// `bench_t` of cuda/testing/fp_bench.cu and min_blocks, name, iterations, and the target in 10^9 a second, if any.
+const BENCHES: [(i32, i32, &str, i32, Option<f64>); 22] = [
+    (0, 1, "Fp mul, Montgomery 12 x 32 bits (yardstick)", 4000, None),
+    (1, 1, "the same, inlined", 4000, None),
+    (2, 1, "Fp mul, base X", 4000, Some(35.0)),
+    (2, 6, "Fp mul, base X, at most 80 registers", 4000, None),
+    (2, 8, "Fp mul, base X, at most 64 registers", 4000, None),
+    (3, 1, "Fp mul, base X, inlined", 4000, None),
+    (3, 6, "Fp mul, base X, inlined, at most 80 registers", 4000, None),
+    (3, 8, "Fp mul, base X, inlined, at most 64 registers", 4000, None),
+    (4, 1, "Fp sqr, base X", 4000, Some(45.0)),
+    (5, 1, "Fp sqr, base X, inlined", 4000, None),
+    (6, 1, "affine addition step, with tests", 1000, None),
+    (6, 3, "affine addition step, with tests, 168 registers", 1000, None),
+    (6, 4, "affine addition step, with tests, 128 registers", 1000, None),
+    (7, 1, "affine addition step, 5 mul 1 sqr 6 sub", 1000, Some(5.3)),
+    (7, 3, "the same, at most 168 registers", 1000, None),
+    (7, 4, "the same, at most 128 registers", 1000, None),
+    (8, 1, "XYZZ mixed addition, G1", 1000, None),
+    (9, 1, "Fp2 mul", 1000, None),
+    (10, 1, "Fp2 sqr", 1000, None),
+    (11, 1, "affine addition step in Fp2, with tests", 300, None),
+    (12, 1, "Fp sub", 20000, None),
+    (13, 1, "Fp inv", 50, None),
 ];
 
 /// Rates of arithmetic in registers on a full device.
 pub fn bench(harness: &mut Harness) {
-    for (which, (name, iterations, target)) in BENCHES.into_iter().enumerate() {
-        harness.check(&format!("{which}"), |harness| {
+    for (which, min_blocks, name, iterations, target) in BENCHES {
+        harness.check(&format!("{which}/{min_blocks}"), |harness| {
             let mut rng = ChaCha8Rng::seed_from_u64(0x62);
             let threads_at_most = u64::from(harness.device.multiprocessors) * 2048;
             let words: Vec<u32> = (0..threads_at_most * 48).map(|_| rng.next_u32()).collect();
             let words = DeviceBuffer::from_slice(&words, &harness.stream)?;
             let mut shape = (0, 0);
             let ms = harness.median_ms(|stream| {
-                shape = bench_field(which as i32, iterations, &words, stream)?;
+                shape = bench_field(which, min_blocks, iterations, &words, stream)?;
                 Ok(())
             })?;
             let rate = shape.0 as f64 * f64::from(iterations) / ms / 1e6;
             let target = target.map_or(String::new(), |target| format!("  (target {target})"));
             let warps = shape.0 / 32 / u64::from(harness.device.multiprocessors);
-            println!("{name:<46} {rate:>8.2} G/s  {:>3} registers, {warps:>2} warps{target}", shape.1);
+            println!("{name:<48} {rate:>8.2} G/s  {:>3} registers, {warps:>2} warps{target}", shape.1);
             Ok(())
         });
     }

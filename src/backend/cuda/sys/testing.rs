@@ -51,6 +51,7 @@ extern "C" {
     ) -> Status;
     fn czk_bench_field(
         which: i32,
+        min_blocks: i32,
         iterations: i32,
         words: *mut c_void,
         count: u64,
@@ -145,9 +146,11 @@ pub fn test_xyzz<T: Copy, Z: Copy>(
     Ok(xyzz)
 }
 
-/// Launches bench `which` on `words`; returns its threads and its registers a thread.
+/// Launches bench `which` on `words`, with registers for `min_blocks` blocks of 128 threads; returns its threads and its
+/// registers a thread.
 pub fn bench_field(
     which: i32,
+    min_blocks: i32,
     iterations: i32,
     words: &DeviceBuffer<u32>,
     stream: &Stream,
@@ -157,6 +160,7 @@ pub fn bench_field(
     unsafe {
         czk_bench_field(
             which,
+            min_blocks,
             iterations,
             words.as_ptr(),
             words.len() as u64,
