@@ -127,6 +127,7 @@ fn quotient_digits(products: fn(usize) -> i128) -> [(i128, i128); 6] {
     let with_m = [(0, 1), (1, -1), (2, 0), (3, -2), (4, 0), (5, 2)];
     std::array::from_fn(|i| {
         let c = lower[i].plus(with_m[i].1, m).plus(1, moved);
+        assert!(-(64 << 96) < c.low && c.high < 64 << 96, "column {i} within 64 W^2: {c:?}");
         // column / W, rounded outwards, in units of 1
         (c.low.div_euclid(Interval::UNIT) - 1, c.high.div_euclid(Interval::UNIT) + 1)
     })

@@ -14,7 +14,7 @@ CZK_FN uint32_t fp_modulus_word(int i) {
 }
 
 // sum v[j] t[j] / W for six 64-bit words v and six elements t: the columns don't overlap, so nothing folds but the
-// quotient. 144 + 13 WIDE.
+// quotient. At most 144 + 25 WIDE; products by a digit 0 of the table are none.
 CZK_FN fp_t combine(const uint32_t *v, const uint64_t (&t)[6][6]) {
     column_t c[6];
     CZK_UNROLL
