@@ -39,11 +39,12 @@ pub use toxic_waste::ToxicWaste;
 /// Writes the SRS of `r1cs` made from `seed` to `path`, and returns its verifying key. **Insecure**: see [the
 /// module](self). The file is the one that bellperson 0.27's `generate_random_parameters` makes of the same circuit and
 /// `ChaCha20Rng::from_seed(seed)`, byte for byte.
-/// Threads: computes in `pool` and waits for it. Memory: 160 bytes a row and variable, 400 MiB of tables and 60 MiB of
-/// points at most. Time: 5 µs a G1 point and core, 13 µs a G2 point (benches/setup.rs).
+/// Threads: computes in `pool` and waits for it. Memory: 32 bytes a row, 96 a variable, and at most 128 MiB of tables and
+/// 60 MiB of points. Time: benches/setup.
 /// Errors: INVALID if something stands at `path`, if an aux variable is in no row, or if τ is a root of the domain or
 /// of a variable's polynomial, which no random seed meets.
-/// Source: Groth16 (eprint 2016/260); pinned by tests/setup.rs against bellperson.
+/// Source: Groth16 (eprint 2016/260); pinned by tests/setup and, for the large circuits, by benches/setup against
+/// bellperson.
 pub fn write_params(r1cs: &R1cs, seed: [u8; 32], path: &Path, pool: &ThreadPool) -> Result<VerifyingKey> {
     log::warn!("{}: writing an INSECURE SRS, good for tests alone: its seed forges proofs", path.display());
     pool.install(|| write::write_params(r1cs, &ToxicWaste::from_seed(seed), path))

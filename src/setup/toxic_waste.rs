@@ -54,3 +54,26 @@ impl ToxicWaste {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waste_with_a_zero_in_it_is_refused() {
+        let waste = ToxicWaste::from_seed([5; 32]);
+        let (inverse_gamma, inverse_delta) = waste.inverses().unwrap();
+        assert_eq!((inverse_gamma * waste.gamma, inverse_delta * waste.delta), (Fr::ONE, Fr::ONE));
+        for degenerate in [
+            ToxicWaste { g1: G1Projective::identity(), ..waste },
+            ToxicWaste { g2: G2Projective::identity(), ..waste },
+            ToxicWaste { alpha: Fr::ZERO, ..waste },
+            ToxicWaste { beta: Fr::ZERO, ..waste },
+            ToxicWaste { gamma: Fr::ZERO, ..waste },
+            ToxicWaste { delta: Fr::ZERO, ..waste },
+            ToxicWaste { tau: Fr::ZERO, ..waste },
+        ] {
+            assert!(matches!(degenerate.inverses(), Err(Error::Invalid { field: "waste", .. })));
+        }
+    }
+}

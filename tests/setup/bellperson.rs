@@ -6,13 +6,14 @@ use bellpepper_core::Circuit;
 use bellperson::groth16::{generate_random_parameters, Parameters};
 use blstrs::{Bls12, Scalar as Fr};
 use cuzk::r1cs::{Flat, R1cs};
-use cuzk::setup::write_params;
-use cuzk::srs::{SrsFile, SrsOptions};
+use cuzk::setup::{write_params, ToxicWaste};
+use cuzk::srs::{SrsFile, SrsOptions, VK_POINTS_BYTES};
 use rand_chacha::rand_core::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::circuits::{Irregular, Powers, Random};
+use crate::exponents::compare;
 
 pub fn pool() -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(2).build().unwrap()
@@ -64,5 +65,38 @@ fn random_systems() {
     for (seed, rows) in [(1, 4), (2, 19), (3, 100), (4, 1000)] {
         println!("seed {seed}");
         files_are_equal("random", Random { rows, seed });
+    }
+}
+
+// The bench compares the large circuits so.
+#[test]
+fn a_comparison_in_the_exponent_finds_one_point_that_is_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ours.params");
+    let (circuit, seed) = (Random { rows: 50, seed: 5 }, [9; 32]);
+    let r1cs = R1cs::record(circuit, Flat).unwrap();
+    write_params(&r1cs, seed, &path, &pool()).unwrap();
+    let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
+    let waste = ToxicWaste::from_seed(seed);
+    let compared = |bytes: Vec<u8>, waste: &ToxicWaste| {
+        compare(circuit, waste, &SrsFile::from_source(&path, Box::new(bytes), &options).unwrap())
+    };
+    let good = fs::read(&path).unwrap();
+    compared(good.clone(), &waste).unwrap();
+    assert_eq!(compared(good.clone(), &ToxicWaste::from_seed([8; 32])), Err("vk".into()));
+    let counts = r1cs.query_counts();
+    let mut first = VK_POINTS_BYTES as usize + 4;
+    for (name, count, size) in [
+        ("ic", counts.ic, 96),
+        ("h", counts.h, 96),
+        ("l", counts.l, 96),
+        ("a", counts.a, 96),
+        ("b_g1", counts.b, 96),
+        ("b_g2", counts.b, 192),
+    ] {
+        let mut bytes = good.clone();
+        bytes.copy_within(first..first + size, first + size);
+        assert!(compared(bytes, &waste).unwrap_err().starts_with(&format!("{name}: ")), "{name}");
+        first += count as usize * size + 4;
     }
 }

@@ -4,3 +4,5 @@ mod bellperson;
 mod circuits;
 mod counts;
 mod errors;
+#[path = "../../benches/setup/exponents.rs"]
+mod exponents;

@@ -1,12 +1,18 @@
-//! Cost of an insecure SRS from the blank 2 KiB circuits: `cargo bench --bench setup [-- kind…]`.
+//! Cost of an insecure SRS from the blank 2 KiB circuits: `cargo bench --bench setup [-- kind… [compare]]`. With
+//! `compare`, each file is then compared with bellperson's for the same toxic waste.
 //!
 //! Time is that of all cores together, as the kernel counts it.
 
+mod exponents;
+
 use std::time::Instant;
 
+use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
+use blstrs::Scalar as Fr;
 use cuzk::circuit::{CircuitId, Kind};
 use cuzk::r1cs::R1cs;
-use cuzk::setup::write_params;
+use cuzk::setup::{write_params, ToxicWaste};
+use cuzk::srs::{SrsFile, SrsOptions};
 use rayon::ThreadPoolBuilder;
 
 /// Core-seconds of bellperson 0.27's generator, blank synthesis included, on two cores of the project's test machine.
@@ -42,9 +48,21 @@ fn peak_mib() -> u64 {
     line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number") >> 10
 }
 
+/// A circuit as bellperson's generator takes it.
+struct Blank(CircuitId);
+
+impl Circuit<Fr> for Blank {
+    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        self.0.synthesize_blank(cs)
+    }
+}
+
+const SEED: [u8; 32] = [1; 32];
+
 fn main() {
     // cargo adds `--bench`.
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let (flags, wanted): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).partition(|arg| arg == "compare");
     let pool = ThreadPoolBuilder::new().build().expect("threads");
     println!("{} threads; peak is the process's so far", pool.current_num_threads());
     println!("circuit          | record | setup  | elapsed |  G1 points | G2 points |    file |   ours | peak");
@@ -57,7 +75,7 @@ fn main() {
         let (r1cs, record_core_s, _): (R1cs, _, _) = measure(|| circuit.record().expect("a blank circuit"));
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("bench.params");
-        let (_, setup_core_s, seconds) = measure(|| write_params(&r1cs, [1; 32], &path, &pool).expect("a file"));
+        let (_, setup_core_s, seconds) = measure(|| write_params(&r1cs, SEED, &path, &pool).expect("a file"));
         let counts = r1cs.query_counts();
         println!(
             "{:16} | {record_core_s:6.1} | {setup_core_s:6.1} | {seconds:7.1} | {:10} | {:9} | {:7.1} | {:6.4} | {:4}",
@@ -68,5 +86,13 @@ fn main() {
             (record_core_s + setup_core_s) / bellperson_core_s(kind),
             peak_mib(),
         );
+        if !flags.is_empty() {
+            let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
+            let srs = SrsFile::open(&path, &options).expect("the file is whole");
+            let waste = ToxicWaste::from_seed(SEED);
+            let (equal, core_s, _) = measure(|| exponents::compare(Blank(circuit), &waste, &srs));
+            equal.expect("every section has bellperson's points");
+            println!("{:16}   every section equals bellperson's ({core_s:.1} core-s)", circuit.to_string());
+        }
     }
 }
