@@ -1,13 +1,17 @@
 //! `cuzk`: setup, proving and verification of Filecoin's proofs on the command line.
 
+mod bench;
 mod circuits;
 mod files;
 mod gen_vanilla;
 mod info;
 mod pool;
 mod progress;
+mod prove;
+mod ready;
 mod setup;
 mod verify;
+mod warm;
 
 use std::process::ExitCode;
 
@@ -31,10 +35,16 @@ enum Command {
     GenVanilla(gen_vanilla::GenVanilla),
     /// Makes an INSECURE SRS of a circuit, for tests alone.
     Setup(setup::Setup),
+    /// Proves an input, and checks the proof before it is written.
+    Prove(prove::Prove),
     /// Verifies a proof with filecoin-proofs' verifier.
     Verify(verify::Verify),
     /// Lists the circuits, and which SRS files are found for them.
     Info(info::Info),
+    /// Prepares caches, so that the first proof waits for nothing.
+    Warm(warm::Warm),
+    /// Measures, and prints one table.
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -51,7 +61,10 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::GenVanilla(command) => command.run(),
         Command::Setup(command) => command.run(),
+        Command::Prove(command) => command.run(),
         Command::Verify(command) => command.run(),
         Command::Info(command) => command.run(),
+        Command::Warm(command) => command.run(),
+        Command::Bench(command) => command.run(),
     }
 }

@@ -1,18 +1,18 @@
 //! Which nodes a PoRep opens.
 
-use filecoin_hashers::poseidon::{PoseidonDomain, PoseidonHasher};
+use filecoin_hashers::poseidon::PoseidonDomain;
 use filecoin_hashers::sha256::Sha256Domain;
 use filecoin_proofs::parameters::public_params;
 use filecoin_proofs::with_shape;
 use filecoin_proofs_api::RegisteredSealProof;
 use storage_proofs_core::drgraph::Graph;
-use storage_proofs_core::merkle::MerkleTreeTrait;
 use storage_proofs_porep::stacked::{PublicInputs, Tau};
 
 use super::c1::{BASE_PARENTS, EXPANDER_PARENTS};
 use super::Claim;
+use crate::circuit::reference::{Guarded, ReferenceTree};
 use crate::circuit::registered::{partition_count, seal_circuit};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A challenged node and its parents: those in the base graph, then those in the expander graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,22 +31,18 @@ impl Claim {
 
 /// The positions that a claim challenges, per partition.
 pub fn positions(proof: RegisteredSealProof, claim: &Claim) -> Result<Vec<Vec<Position>>> {
-    with_shape!(u64::from(proof.sector_size()), positions_of, proof, claim)
+    Guarded::run("the graph's parents", || with_shape!(u64::from(proof.sector_size()), positions_of, proof, claim))
 }
 
-fn positions_of<Tree>(proof: RegisteredSealProof, claim: &Claim) -> Result<Vec<Vec<Position>>>
-where
-    Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
-{
-    let failed = |error: anyhow::Error| Error::Internal(format!("the graph of {proof:?}: {error:#}"));
-    let params = public_params::<Tree>(&proof.as_v1_config()).map_err(failed)?;
+fn positions_of<Tree: ReferenceTree>(proof: RegisteredSealProof, claim: &Claim) -> anyhow::Result<Vec<Vec<Position>>> {
+    let params = public_params::<Tree>(&proof.as_v1_config())?;
     let inputs = claim.public_inputs();
     let mut partitions = Vec::new();
     for k in 0..partition_count(seal_circuit(proof)?) {
         let mut positions = Vec::new();
         for node in inputs.challenges(&params.challenges, params.graph.size(), Some(k)) {
             let mut parents = [0; BASE_PARENTS + EXPANDER_PARENTS];
-            params.graph.parents(node, &mut parents).map_err(failed)?;
+            params.graph.parents(node, &mut parents)?;
             positions.push(Position { node: node as u64, parents });
         }
         partitions.push(positions);
