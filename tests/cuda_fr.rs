@@ -26,6 +26,7 @@ extern "C" {
     fn czk_host_fr_narrow(out: *mut u64, wide: *const u32, extra: *const i32);
     fn czk_host_fr_quotient(mid: u32, top: u32) -> i32;
     fn czk_host_fr_from_canonical(out: *mut u64, canonical: *const u64);
+    fn czk_host_fr_from_montgomery(out: *mut u64, montgomery: *const u64);
     fn czk_host_fr_to_canonical(out: *mut u64, a: *const u64);
     fn czk_host_fr_is_zero(a: *const u64) -> i32;
     fn czk_host_fr_constants(out: *mut u64);
@@ -176,6 +177,11 @@ fn canonical_both_ways() {
         // As an integer of 256 bits, also above r.
         let integer = u.iter().rev().fold(Fr::ZERO, |sum, &word| sum * two_64() + Fr::from(word));
         assert_is(&unary(czk_host_fr_from_canonical, &u), integer * two_64());
+        // A blstrs scalar as it lies in memory.
+        let scalar = value(&u);
+        // SAFETY: both are 32 bytes, and any bytes are four words.
+        let memory: Digits = unsafe { std::mem::transmute(scalar) };
+        assert_is(&unary(czk_host_fr_from_montgomery, &memory), scalar * two_64());
     }
 }
 

@@ -22,6 +22,18 @@ CZK_FN fr_t fr_from_canonical(const uint32_t c[8]) {
     return fr_mul(digits, powers);
 }
 
+// The same for an integer v 2^256 that stands for v: blst's Montgomery form.
+CZK_FN fr_t fr_from_montgomery(const uint32_t c[8]) {
+    fr_twiddle_t powers;
+    powers.row[0] = fr_from_digits(0xcd0e69f5fb2f3bf3, 0xd1fe4ee89dfbfffa, 0x8d51cccda40204d0, 0xc19a900404d1d806);
+    powers.row[1] = fr_from_digits(0xd2002dff0000fffe, 0xd20100000000ffff, 0xd2010000d2020000, 0xac4676020001a403);
+    powers.row[2] = fr_from_digits(0xd201000000010000, 0xd20100000000fffe, 0xd20100000000ffff, 0xd201000000010000);
+    powers.row[3] = fr_from_digits(0x2dfefffffffeffff, 0xd201000000010000, 0xd20100000000ffff, 0xd201000000010000);
+    fr_t digits;
+    for (int k = 0; k < 8; k++) digits.w[k] = c[k];
+    return fr_mul(digits, powers);
+}
+
 // words = words X + low, modulo 2^256.
 CZK_FN void fr_times_x(uint32_t words[8], uint64_t low) {
     uint64_t carry = uint32_t(low);

@@ -50,7 +50,8 @@ CZK_FN void fr_mixed(uint32_t acc[3], const uint32_t *a, const uint32_t *b) {
 
 // One step of the reduction. Above the low words it adds, beside X_HIGH h, up[k] to digit k and takes back `borrow` from
 // digit 1: with s[k] = low[k] + 2^16 h[k] mod 2^32 the low words become s0 - h1 = 0, s1 - (h0 + h3) = 0, s2 - h3 = 0 and
-// s3 + h1 - h2 = 0, and what carries is h[k] >> 16, the carry into s[k] (s[k] < low[k]), and those of h0 + h3, s3 + h1.
+// s3 + h1 - h2 = 0, and what carries is h[k] >> 16, the carry into s[k], and those of h0 + h3 and s3 + h1. As 2^16 h is
+// 2^16 times the other term of h alone, the sums s[k] are those that make h1 and h3, b + 2^16 a, and d + 2^16 c. 20 A.
 struct fr_step_t {
     uint32_t h[4], up[4], borrow;
 };
@@ -59,21 +60,18 @@ CZK_FN fr_step_t fr_step(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     fr_step_t s;
     uint32_t e = b - c, f = a + d;
     s.h[0] = e - (d << 16);
-    s.h[1] = a + (e << 16);
-    s.h[2] = f + (b << 16);
-    s.h[3] = c + (f << 16);
-    (void)sub_cc(s.h[1], a);
+    s.h[1] = add_cc(a, e << 16);
     s.up[0] = addc(s.h[0] >> 16, 0);
-    uint32_t s1 = add_cc(s.h[0], s.h[3]);
-    s.borrow = addc(0, 0);
-    (void)sub_cc(s1, b);
-    s.up[1] = addc(s.h[1] >> 16, 0);
-    (void)sub_cc(s.h[3], c);
+    uint32_t s3 = add_cc(d, c << 16), carry3 = addc(0, 0);
+    s.h[2] = add_cc(s3, s.h[1]);
+    carry3 = addc(carry3, 0);
+    s.h[3] = add_cc(c, f << 16);
     s.up[2] = addc(s.h[2] >> 16, 0);
-    uint32_t s3 = sub_cc(s.h[2], s.h[1]); // borrows exactly if s3 + h1 carries
-    s.up[3] = addc(s.h[3] >> 16, 0);
-    (void)sub_cc(s3, d);
-    s.up[3] = addc(s.up[3], 0);
+    (void)add_cc(b, a << 16);
+    s.up[1] = addc(s.h[1] >> 16, 0);
+    s.up[3] = (s.h[3] >> 16) + carry3;
+    (void)add_cc(s.h[0], s.h[3]);
+    s.borrow = addc(0, 0);
     return s;
 }
 
@@ -160,7 +158,7 @@ CZK_FN fr_t fr_mul(const fr_t &u, const fr_rows_t &rows) {
         fr_next(low_n[k], u.w[6], v[2 * k + 4]);
         low[k][0] = sub_cc(low[k][0], low_n[k][0]);
         low[k][1] = subc_cc(low[k][1], low_n[k][1]);
-        low_n[k][2] = addc(low_n[k][2], 0); // the borrow
+        low_n[k][2] -= subc(0, 0); // the borrow
         fr_first(low[k + 2], u.w[0], w[2 * k + 4]);
         fr_next(low[k + 2], u.w[2], v[2 * k + 4]);
         fr_next(low[k + 2], u.w[4], w[2 * k]);

@@ -3,7 +3,8 @@
 //
 // A carry chain is a run of calls in which `*_cc` writes the carry (or borrow) and `addc`, `subc`, `madc` read it. Keep
 // nothing but calls from this file between a writer and its reader. On the GPU the carry is PTX's condition code (asm
-// volatile keeps the order); on the host it is a thread-local word. As in PTX a subtraction writes the borrow.
+// volatile keeps the order); on the host it is a thread-local word. An addition must never read what a subtraction wrote,
+// nor the reverse: the documents call both carry, but the hardware's flag is a borrow's complement. The host twin traps.
 //
 // A product of two 32-bit words is one IMAD.WIDE, half the rate of other instructions: it adds a 64-bit pair and has a
 // carry in and out, which is why everything here is built of word pairs.
@@ -24,7 +25,19 @@
 namespace czk {
 
 #ifndef __CUDACC__
+// The carry or borrow, and which of the two.
 static thread_local uint32_t host_carry;
+static thread_local bool host_borrow;
+
+static inline uint32_t host_flag(bool borrow) {
+    if (host_borrow != borrow) __builtin_trap();
+    return host_carry;
+}
+
+static inline void host_set(uint32_t carry, bool borrow) {
+    host_carry = carry;
+    host_borrow = borrow;
+}
 #endif
 
 // a + b, writes the carry.
@@ -35,7 +48,7 @@ CZK_FN uint32_t add_cc(uint32_t a, uint32_t b) {
     return r;
 #else
     uint64_t r = uint64_t(a) + b;
-    host_carry = uint32_t(r >> 32);
+    host_set(uint32_t(r >> 32), false);
     return uint32_t(r);
 #endif
 }
@@ -47,8 +60,8 @@ CZK_FN uint32_t addc_cc(uint32_t a, uint32_t b) {
     asm volatile("addc.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
     return r;
 #else
-    uint64_t r = uint64_t(a) + b + host_carry;
-    host_carry = uint32_t(r >> 32);
+    uint64_t r = uint64_t(a) + b + host_flag(false);
+    host_set(uint32_t(r >> 32), false);
     return uint32_t(r);
 #endif
 }
@@ -60,7 +73,7 @@ CZK_FN uint32_t addc(uint32_t a, uint32_t b) {
     asm volatile("addc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
     return r;
 #else
-    return a + b + host_carry;
+    return a + b + host_flag(false);
 #endif
 }
 
@@ -73,7 +86,7 @@ CZK_FN uint32_t sub_cc(uint32_t a, uint32_t b) {
     return r;
 #else
     uint64_t r = uint64_t(a) - b;
-    host_carry = uint32_t(r >> 32) & 1;
+    host_set(uint32_t(r >> 32) & 1, true);
     return uint32_t(r);
 #endif
 }
@@ -85,8 +98,8 @@ CZK_FN uint32_t subc_cc(uint32_t a, uint32_t b) {
     asm volatile("subc.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
     return r;
 #else
-    uint64_t r = uint64_t(a) - b - host_carry;
-    host_carry = uint32_t(r >> 32) & 1;
+    uint64_t r = uint64_t(a) - b - host_flag(true);
+    host_set(uint32_t(r >> 32) & 1, true);
     return uint32_t(r);
 #endif
 }
@@ -98,7 +111,7 @@ CZK_FN uint32_t subc(uint32_t a, uint32_t b) {
     asm volatile("subc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
     return r;
 #else
-    return a - b - host_carry;
+    return a - b - host_flag(true);
 #endif
 }
 
@@ -123,7 +136,7 @@ CZK_FN void mad_wide_cc(uint32_t &lo, uint32_t &hi, uint32_t a, uint32_t b) {
     unsigned __int128 r = (unsigned __int128)a * b + (uint64_t(hi) << 32 | lo);
     lo = uint32_t(r);
     hi = uint32_t(r >> 32);
-    host_carry = uint32_t(r >> 64);
+    host_set(uint32_t(r >> 64), false);
 #endif
 }
 
@@ -134,10 +147,10 @@ CZK_FN void madc_wide_cc(uint32_t &lo, uint32_t &hi, uint32_t a, uint32_t b) {
                  : "+r"(lo), "+r"(hi)
                  : "r"(a), "r"(b));
 #else
-    unsigned __int128 r = (unsigned __int128)a * b + (uint64_t(hi) << 32 | lo) + host_carry;
+    unsigned __int128 r = (unsigned __int128)a * b + (uint64_t(hi) << 32 | lo) + host_flag(false);
     lo = uint32_t(r);
     hi = uint32_t(r >> 32);
-    host_carry = uint32_t(r >> 64);
+    host_set(uint32_t(r >> 64), false);
 #endif
 }
 
@@ -148,7 +161,7 @@ CZK_FN void madc_wide(uint32_t &lo, uint32_t &hi, uint32_t a, uint32_t b) {
                  : "+r"(lo), "+r"(hi)
                  : "r"(a), "r"(b));
 #else
-    uint64_t r = uint64_t(a) * b + (uint64_t(hi) << 32 | lo) + host_carry;
+    uint64_t r = uint64_t(a) * b + (uint64_t(hi) << 32 | lo) + host_flag(false);
     lo = uint32_t(r);
     hi = uint32_t(r >> 32);
 #endif

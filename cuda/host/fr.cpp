@@ -75,6 +75,12 @@ void czk_host_fr_from_canonical(uint64_t *out, const uint64_t *canonical) {
     store(out, fr_from_canonical(c.w));
 }
 
+void czk_host_fr_from_montgomery(uint64_t *out, const uint64_t *montgomery) {
+    words_t c;
+    memcpy(&c, montgomery, sizeof c);
+    store(out, fr_from_montgomery(c.w));
+}
+
 void czk_host_fr_to_canonical(uint64_t *out, const uint64_t *a) {
     words_t c;
     fr_to_canonical(c.w, load(a));

@@ -10,7 +10,13 @@ mod field;
 #[cfg(cuda)]
 mod fp_oracle;
 #[cfg(cuda)]
+mod fr;
+#[cfg(cuda)]
 mod harness;
+#[cfg(cuda)]
+mod ntt;
+#[cfg(cuda)]
+mod rows;
 #[cfg(cuda)]
 mod runtime;
 
@@ -31,7 +37,7 @@ macro_rules! area {
 }
 
 #[cfg(cuda)]
-const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve)];
+const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve), area!(fr), area!(ntt), area!(rows)];
 
 #[cfg(cuda)]
 fn main() -> std::process::ExitCode {

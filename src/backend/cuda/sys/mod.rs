@@ -1,11 +1,15 @@
 //! The kernels' C interface (cuda/exports) and its status, as Rust sees them. One module per header.
 
 mod curve;
+mod ntt;
+mod rows;
 mod runtime;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 pub use curve::Curve;
+pub use ntt::{fr_bench, fr_from_canonical, fr_from_montgomery, fr_to_canonical, Ntt, Transform};
+pub use rows::{DeviceRows, DeviceZ, RowsOf};
 pub use runtime::{
     device_count, device_info, device_memory, driver_version, use_device, DeviceBuffer, DeviceInfo, Event,
     PinnedBuffer, Stream,

@@ -246,6 +246,30 @@ impl<T: Copy> DeviceBuffer<T> {
         stream.wait()
     }
 
+    /// Copies `values` to index `place` on and waits for the stream.
+    pub fn write_at(&mut self, place: usize, values: &[T], stream: &Stream) -> Result<(), CudaError> {
+        assert!(place <= self.len && values.len() <= self.len - place);
+        // SAFETY: the range written is inside the buffer, and the stream is waited for before either can go away.
+        unsafe {
+            let to = self.pointer.cast::<T>().add(place);
+            czk_copy(to.cast(), values.as_ptr().cast(), size_of_val(values) as u64, stream.0).ok()?;
+        }
+        stream.wait()
+    }
+
+    /// The value at index `place`. T must be valid for whatever bytes a kernel left.
+    pub fn read_at(&self, place: usize, stream: &Stream) -> Result<T, CudaError> {
+        assert!(place < self.len);
+        let mut value = std::mem::MaybeUninit::<T>::uninit();
+        // SAFETY: the index is inside the buffer, and the value is whole when the stream has been waited for.
+        unsafe {
+            let from = self.pointer.cast::<T>().add(place);
+            czk_copy(value.as_mut_ptr().cast(), from.cast(), size_of::<T>() as u64, stream.0).ok()?;
+            stream.wait()?;
+            Ok(value.assume_init())
+        }
+    }
+
     /// A copy of all values on the host, complete when this returns. T must be valid for whatever bytes a kernel left.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, CudaError> {
         let mut values = Vec::with_capacity(self.len);
