@@ -112,7 +112,7 @@ CZK_FN fr_wide_t operator-(const fr_wide_t &a, const fr_wide_t &b) {
     return out;
 }
 
-// a + y x^0 with y = i a permutation: a + i b and a - i b, as (b0, b1, b2, b3) i = (-b2, -b3, b0, b1). 12 A.
+// a + i b and a - i b: (b0, b1, b2, b3) i = (-b2, -b3, b0, b1). 12 A.
 CZK_FN fr_wide_t fr_add_i(const fr_wide_t &a, const fr_wide_t &b) {
     fr_wide_t out;
     for (int k = 0; k < 6; k += 3) {

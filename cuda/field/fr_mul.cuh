@@ -6,15 +6,16 @@
 // because the rows of i w and i x w are signed permutations of w and v. 64 W. A twiddle keeps both rows (fr_rows_t, 64
 // bytes); for a general product v is made first (fr_rows, 40 A).
 //
-// Each column has an even accumulator for low·low and high·high words, and an odd one, 32 bits up, for the mixed pairs,
-// so that every product is one IMAD.WIDE on an aligned pair; a carry out of a pair costs one A.
+// A column has three accumulators of word pairs: low (low words by low words, its first two words), mixed (low by high, one
+// word up) and high (two words up), so that every product is one IMAD.WIDE on an aligned pair; a carry out of a pair is
+// counted in a third word for one A, and ptxas takes two carries in one instruction.
 //
 // Reduction. (X - x) h = (X h0 - h1, X h1 - h0 - h3, X h2 - h3, X h3 - h2 + h1) has the value 0. With L the low words of
 // c and X = 2^16 modulo 2^32, where (2^16)^2 = 0, the words
 //     h0 = e - 2^16 d    h1 = a + 2^16 e    h2 = f + 2^16 b    h3 = c + 2^16 f      L = (a, b, c, d), e = b - c, f = a + d
 // clear the low words of c + (X - x) h. Dividing by 2^32 leaves, for each digit, X_HIGH h (1 W), the upper 16 bits of
-// h 2^16, and the carry out of the low word. Two such steps divide by 2^64. The first needs only the even accumulators,
-// so that it runs between the even and the odd products and its X_HIGH h opens the odd ones.
+// h 2^16, and the carry out of the low word. Two such steps divide by 2^64. The first needs only the low accumulators, so
+// that its X_HIGH h opens the mixed ones, together with the carries of the low ones: one addend for both.
 //
 // Bounds: |c| < 4 2^128 + 2^98, so a digit ends within (-2.1 2^64, 4.9 2^64), for any digits of u and w.
 #pragma once

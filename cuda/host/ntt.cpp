@@ -21,7 +21,7 @@ const host_tables_t &tables() {
         fr_t step = fr_pow(fr_root(), 1ull << (32 - NTT_LG_HI)), power = fr_one();
         for (uint32_t n = 0; n < 1u << NTT_LG_HI; n++, power = fr_mul(power, step)) t.hi.push_back(fr_rows(power));
         t.local.resize(NTT_LOCAL_HALVES);
-        for (uint32_t n = 0; n < NTT_LOCAL_HALVES / 8; n++) ntt_local_entry(t.local.data(), n);
+        for (uint32_t n = 0; n < NTT_LOCAL_ENTRIES; n++) ntt_local_entry(t.local.data(), n);
         step = fr_pow(fr_root(), 1ull << (32 - NTT_LG_ORDER));
         for (uint32_t table = 0; table < NTT_LO_TABLES; table++) {
             power = ntt_lo_constant(table);

@@ -41,6 +41,8 @@ struct ntt_plan_t {
     uint32_t count = 0;
 };
 
+inline uint32_t ntt_shared_bytes(const ntt_pass_t &p) { return p.fold ? sizeof(ntt_shared_t) : NTT_SHARED_BYTES; }
+
 inline uint32_t ntt_tiles(const ntt_pass_t &p) {
     uint32_t room = NTT_LG_TILE - p.lg_rows, lg_columns = room < 8 ? room : 8, lg_lines = p.lg_size - p.lg_rows;
     return lg_lines <= lg_columns ? 1 : 1u << (lg_lines - lg_columns);
@@ -63,6 +65,7 @@ inline void ntt_set_gap(ntt_pass_t &p, const ntt_tables_t &t, uint32_t order, co
     p.lg_order = order;
     p.lo = lo == nullptr ? t.lo_plain() : lo;
     p.store = order <= NTT_LG_HI && lo == nullptr ? NTT_HI : NTT_HI_LO;
+    p.fold = p.store == NTT_HI_LO && p.lg_rows == NTT_LG_DIGIT && p.next_bits > 0 && p.middle == NTT_NO_MIDDLE;
 }
 
 // Pass `i` of the reversing passes on `data`, without its factor.

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(THREADS, 3)
 
 __global__ void rows_dictionary_kernel(fr_rows_t *out, const fr_t *in, uint32_t count) {
     uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
-    if (n < count) out[n] = fr_rows(fr_add(fr_from_canonical(ntt_load(in + n).w), fr_zero()));
+    if (n < count) out[n] = fr_rows(fr_from_canonical(ntt_load(in + n).w));
 }
 
 } // namespace
@@ -68,15 +68,9 @@ czk_status_t czk_rows(const czk_rows_segment_t *segment, const czk_rows_matrix_t
     CZK_REQUIRE(segment != nullptr && matrix != nullptr && z != nullptr, CZK_INVALID);
     CZK_REQUIRE(segment->repeat_count >= 1 && (d_out != nullptr || segment->row_count == 0), CZK_INVALID);
     if (segment->row_count == 0) return ok();
-    rows_segment_t s{segment->row_count,    segment->repeat_count, segment->input_count,
-                     segment->aux_base,     segment->aux_stride,   segment->input_base,
-                     segment->input_stride, segment->port_count,   segment->d_ports,
-                     static_cast<const fr_rows_t *>(segment->d_dictionary),
-                     segment->dictionary_one, segment->dictionary_minus_one};
-    rows_matrix_t m{matrix->d_row_starts, matrix->d_columns, matrix->d_coefficients, matrix->d_escape_positions,
-                    static_cast<const fr_rows_t *>(matrix->d_escapes), matrix->escape_count};
-    rows_z_t of{static_cast<const fr_t *>(z->d_inputs), reinterpret_cast<const uint32_t *>(z->d_bits),
-                reinterpret_cast<const uint32_t *>(z->d_full_bits), z->d_rank, static_cast<const fr_t *>(z->d_full)};
+    rows_segment_t s = rows_segment(*segment);
+    rows_matrix_t m = rows_matrix(*matrix);
+    rows_z_t of = rows_z(*z);
     auto on = static_cast<cudaStream_t>(stream);
     fr_t *out = static_cast<fr_t *>(d_out);
     uint32_t long_above = matrix->long_count == 0 ? 0xffffffff : uint32_t(CZK_ROWS_LONG);

@@ -7,6 +7,7 @@
 // is narrowed again: 9 * 0.84 < 8.
 #pragma once
 
+#include "exports/rows.h"
 #include "field/fr_mul.cuh"
 #include "ntt/pass.cuh"
 
@@ -40,6 +41,24 @@ struct rows_z_t {
     const uint32_t *rank;      // full-size ones before each 64
     const fr_t *full;
 };
+
+// From the C interface's structs: the same, with types. Host code.
+inline rows_segment_t rows_segment(const czk_rows_segment_t &s) {
+    auto *dictionary = static_cast<const fr_rows_t *>(s.d_dictionary);
+    return rows_segment_t{s.row_count,  s.repeat_count, s.input_count,    s.aux_base,
+                          s.aux_stride, s.input_base,   s.input_stride,   s.port_count,
+                          s.d_ports,    dictionary,     s.dictionary_one, s.dictionary_minus_one};
+}
+
+inline rows_matrix_t rows_matrix(const czk_rows_matrix_t &m) {
+    return rows_matrix_t{m.d_row_starts,       m.d_columns, m.d_coefficients,
+                         m.d_escape_positions, static_cast<const fr_rows_t *>(m.d_escapes), m.escape_count};
+}
+
+inline rows_z_t rows_z(const czk_rows_z_t &z) {
+    return rows_z_t{static_cast<const fr_t *>(z.d_inputs), reinterpret_cast<const uint32_t *>(z.d_bits),
+                    reinterpret_cast<const uint32_t *>(z.d_full_bits), z.d_rank, static_cast<const fr_t *>(z.d_full)};
+}
 
 CZK_FN uint32_t rows_ones(uint32_t word) {
 #ifdef __CUDACC__

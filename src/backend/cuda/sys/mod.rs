@@ -8,7 +8,9 @@ mod runtime;
 pub mod testing;
 
 pub use curve::Curve;
-pub use ntt::{fr_bench, fr_from_canonical, fr_from_montgomery, fr_to_canonical, Ntt, Transform};
+#[cfg(feature = "testing")]
+pub use ntt::fr_bench;
+pub use ntt::{fr_from_canonical, fr_from_montgomery, fr_to_canonical, Ntt, Transform};
 pub use rows::{DeviceRows, DeviceZ, RowsOf};
 pub use runtime::{
     device_count, device_info, device_memory, driver_version, use_device, DeviceBuffer, DeviceInfo, Event,

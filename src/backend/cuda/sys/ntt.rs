@@ -55,6 +55,7 @@ extern "C" {
     fn czk_fr_from_canonical(out: *mut c_void, input: *const c_void, count: u64, stream: *mut c_void) -> Status;
     fn czk_fr_from_montgomery(out: *mut c_void, input: *const c_void, count: u64, stream: *mut c_void) -> Status;
     fn czk_fr_to_canonical(out: *mut c_void, input: *const c_void, count: u64, stream: *mut c_void) -> Status;
+    #[cfg(feature = "testing")]
     fn czk_fr_bench(kind: i32, data: *mut c_void, blocks: u32, rounds: u32, stream: *mut c_void) -> Status;
 }
 
@@ -138,7 +139,8 @@ impl Ntt {
     }
 
     /// Coefficients of the quotient `h = (A·B − C) / (xⁿ − 1)` from the values a and b on the domain, with `c = a ∘ b`:
-    /// six transforms. All three vectors are destroyed; returns the one that holds h. Errors as for [`Self::transform`].
+    /// six transforms. All three vectors are destroyed; returns the one that holds h, in natural order. Errors as for
+    /// [`Self::transform`].
     ///
     /// # Safety
     /// `a`, `b` and `work` are three vectors of `2^lg_size` elements on the stream's device.
@@ -208,6 +210,7 @@ pub unsafe fn fr_to_canonical(
 ///
 /// # Safety
 /// `data` is a vector of `256 · blocks` elements on the stream's device.
+#[cfg(feature = "testing")]
 pub unsafe fn fr_bench(
     kind: i32,
     data: *mut c_void,
