@@ -8,13 +8,22 @@ mod curve;
 #[cfg(cuda)]
 mod field;
 #[cfg(cuda)]
+mod fixed_base;
+#[cfg(cuda)]
 mod fp_oracle;
 #[cfg(cuda)]
 mod fr;
 #[cfg(cuda)]
 mod harness;
+mod msm;
+#[cfg(cuda)]
+mod msm_bench;
 #[cfg(cuda)]
 mod ntt;
+#[cfg(cuda)]
+mod ones;
+#[cfg(cuda)]
+mod points;
 #[cfg(cuda)]
 mod rows;
 #[cfg(cuda)]
@@ -38,6 +47,7 @@ macro_rules! area {
 
 #[cfg(cuda)]
 const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve), area!(fr), area!(ntt), area!(rows)];
+const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve), area!(fixed_base), area!(msm), area!(ones)];
 
 #[cfg(cuda)]
 fn main() -> std::process::ExitCode {

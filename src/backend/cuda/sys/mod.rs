@@ -1,6 +1,7 @@
 //! The kernels' C interface (cuda/exports) and its status, as Rust sees them. One module per header.
 
 mod curve;
+mod msm;
 mod ntt;
 mod rows;
 mod runtime;
@@ -8,6 +9,10 @@ mod runtime;
 pub mod testing;
 
 pub use curve::Curve;
+pub use msm::{
+    fixed_base, fixed_base_workspace_bytes, ones_indices, ones_workspace_bytes, sum, sum_workspace_bytes, MsmPhase,
+    MsmPlan, MsmStreams, MsmTerm, MsmTrace, OnesBits, MSM_PARTS, MSM_TERMS,
+};
 #[cfg(feature = "testing")]
 pub use ntt::fr_bench;
 pub use ntt::{fr_from_canonical, fr_from_montgomery, fr_to_canonical, Ntt, Transform};
