@@ -15,6 +15,7 @@ mod fp_oracle;
 mod fr;
 #[cfg(cuda)]
 mod harness;
+#[cfg(cuda)]
 mod msm;
 #[cfg(cuda)]
 mod msm_bench;
@@ -46,8 +47,17 @@ macro_rules! area {
 }
 
 #[cfg(cuda)]
-const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve), area!(fr), area!(ntt), area!(rows)];
-const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve), area!(fixed_base), area!(msm), area!(ones)];
+const AREAS: &[Area] = &[
+    area!(runtime),
+    area!(field),
+    area!(curve),
+    area!(fr),
+    area!(ntt),
+    area!(rows),
+    area!(fixed_base),
+    area!(msm),
+    area!(ones),
+];
 
 #[cfg(cuda)]
 fn main() -> std::process::ExitCode {
