@@ -71,6 +71,9 @@ impl<'a> Batch<'a> {
         space: &mut Workspace,
     ) {
         for (index, assignment) in assignments.iter().enumerate() {
+            if self.finished[index] {
+                continue;
+            }
             self.current = Some(index);
             let Batch { workers, done, finished, current } = self;
             let asked = workers.ask(&mut |dropped| drop_item(done, finished, *current, dropped));

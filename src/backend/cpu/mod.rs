@@ -37,6 +37,8 @@ mod msm;
 #[cfg(test)]
 mod msm_tests;
 mod ntt;
+#[cfg(test)]
+mod ntt_tests;
 mod ones;
 mod query;
 mod quotient;
@@ -45,6 +47,8 @@ mod rows;
 mod shared;
 mod wide;
 mod workers;
+#[cfg(test)]
+mod workers_tests;
 
 /// How long a load that waits for another thread's load of the same circuit sleeps between two questions.
 const ASK_AGAIN: Duration = Duration::from_millis(20);

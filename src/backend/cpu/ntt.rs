@@ -16,6 +16,8 @@ use blstrs::Scalar as Fr;
 use ff::{Field, PrimeField};
 
 use super::shared::Shared;
+#[cfg(target_arch = "x86_64")]
+use super::wide::{self, WidePlan, WideScratch};
 use super::workers::{Stop, Tiles};
 
 /// Columns that are transformed side by side: 128 bytes of each row.
@@ -42,6 +44,18 @@ struct Plan {
     shifts: Vec<Fr>,
     /// ω_R^i, the shift of a column not included; R/2 of them.
     column: Vec<Fr>,
+    /// The same, eight lanes wide.
+    #[cfg(target_arch = "x86_64")]
+    wide: Option<WidePlan>,
+}
+
+/// What is done with each row.
+#[derive(Clone, Copy)]
+enum Rows<'a> {
+    Forward(&'a Plan),
+    Inverse(&'a Plan),
+    /// Inverse with the one, then forward with the other.
+    ThereAndBack(&'a Plan, &'a Plan),
 }
 
 /// A domain of 2^k points.
@@ -57,7 +71,9 @@ pub(crate) const MAX_LG_SIZE: u32 = Fr::S - 1;
 
 impl Plan {
     /// `root` is ω_n or its inverse, `shift` is g or its inverse.
-    fn new(lg_size: u32, lg_columns: u32, root: Fr, shift: Fr) -> Self {
+    fn new(lg_size: u32, lg_columns: u32, root: Fr, shift: Fr, wide: bool) -> Self {
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = wide;
         let rows = 1u64 << (lg_size - lg_columns);
         let columns = 1usize << lg_columns;
         let mut row = vec![Fr::ONE; columns];
@@ -70,7 +86,13 @@ impl Plan {
         fill_powers(&mut shifts, shift, root);
         let mut column = vec![Fr::ZERO; rows as usize / 2];
         fill_powers(&mut column, Fr::ONE, root.pow_vartime([columns as u64]));
-        Plan { row, shifts, column }
+        Plan {
+            #[cfg(target_arch = "x86_64")]
+            wide: if wide { WidePlan::new(&row, &shifts, &column) } else { None },
+            row,
+            shifts,
+            column,
+        }
     }
 
     /// Twiddles of [`LANES`] columns from `first`, level by level as in `row`, lane by lane.
@@ -109,12 +131,17 @@ fn square_downwards(twiddles: &mut [Fr], lanes: usize) {
 impl Domain {
     /// 2^`lg_size` points; `lg_size` at most [`MAX_LG_SIZE`].
     pub(crate) fn new(lg_size: u32) -> Self {
+        Self::with_arithmetic(lg_size, true)
+    }
+
+    /// `wide`: use the wide arithmetic where there is one.
+    pub(crate) fn with_arithmetic(lg_size: u32, wide: bool) -> Self {
         assert!(lg_size <= MAX_LG_SIZE, "no domain of 2^{lg_size} points");
         let lg_columns = if lg_size <= LG_ONE_ROW { lg_size } else { lg_size.div_ceil(2) };
         // ω_2n, whose square is ω_n.
         let half = (lg_size + 1..Fr::S).fold(Fr::ROOT_OF_UNITY, |root, _| root.square());
         let (root, half_inverse) = (half.square(), half.invert().expect("a root of unity isn't zero"));
-        let plan = |root, shift| Plan::new(lg_size, lg_columns, root, shift);
+        let plan = |root, shift| Plan::new(lg_size, lg_columns, root, shift, wide);
         Domain {
             lg_size,
             lg_columns,
@@ -143,8 +170,8 @@ impl Domain {
         shift: Shift,
     ) -> Result<(), Stop> {
         let plan = &self.forward[shift as usize];
-        self.rows(tiles, data, &|row| dit(row, &plan.row, 1))?;
-        self.columns(tiles, scratch, data, plan, dit)
+        self.rows(tiles, scratch, data, Rows::Forward(plan))?;
+        self.columns(tiles, scratch, data, plan, true)
     }
 
     /// Values to n times the bit-reversed coefficients.
@@ -156,30 +183,30 @@ impl Domain {
         shift: Shift,
     ) -> Result<(), Stop> {
         let plan = &self.inverse[shift as usize];
-        self.columns(tiles, scratch, data, plan, dif)?;
-        self.rows(tiles, data, &|row| dif(row, &plan.row, 1))
+        self.columns(tiles, scratch, data, plan, false)?;
+        self.rows(tiles, scratch, data, Rows::Inverse(plan))
     }
 
     /// Values on the domain to n times the values on the coset.
     pub(crate) fn to_coset(&self, tiles: &mut dyn Tiles, scratch: &mut Scratch, data: &mut [Fr]) -> Result<(), Stop> {
         let (there, back) = (&self.inverse[Shift::None as usize], &self.forward[Shift::Half as usize]);
-        self.columns(tiles, scratch, data, there, dif)?;
-        self.rows(tiles, data, &|row| {
-            dif(row, &there.row, 1);
-            dit(row, &back.row, 1);
-        })?;
-        self.columns(tiles, scratch, data, back, dit)
+        self.columns(tiles, scratch, data, there, false)?;
+        self.rows(tiles, scratch, data, Rows::ThereAndBack(there, back))?;
+        self.columns(tiles, scratch, data, back, true)
     }
 
-    fn rows(&self, tiles: &mut dyn Tiles, data: &mut [Fr], transform: &(dyn Fn(&mut [Fr]) + Sync)) -> Result<(), Stop> {
+    fn rows(&self, tiles: &mut dyn Tiles, scratch: &mut Scratch, data: &mut [Fr], work: Rows<'_>) -> Result<(), Stop> {
         assert_eq!(data.len(), self.size());
         let columns = 1 << self.lg_columns;
         let tile_size = columns.max(TILE).min(data.len());
         let count = data.len() / tile_size;
+        scratch.resize(0, tiles.workers());
         let data = Shared::new(data);
-        tiles.run(count, &|tile, _| {
-            // SAFETY: each tile has its own part.
-            unsafe { data.tile(tile, tile_size) }.chunks_exact_mut(columns).for_each(transform);
+        let workers = Shared::new(&mut scratch.workers);
+        tiles.run(count, &|tile, worker| {
+            // SAFETY: each tile has its own part, a worker its scratch.
+            let (data, scratch) = unsafe { (data.tile(tile, tile_size), workers.at(worker)) };
+            data.chunks_exact_mut(columns).for_each(|row| work.apply(row, scratch));
         })
     }
 
@@ -189,7 +216,7 @@ impl Domain {
         scratch: &mut Scratch,
         data: &mut [Fr],
         plan: &Plan,
-        transform: fn(&mut [Fr], &[Fr], usize),
+        forward: bool,
     ) -> Result<(), Stop> {
         assert_eq!(data.len(), self.size());
         let columns = 1usize << self.lg_columns;
@@ -197,7 +224,12 @@ impl Domain {
         if rows == 1 {
             return Ok(());
         }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(wide) = &plan.wide {
+            return wide_columns(tiles, scratch, data, wide, rows, forward);
+        }
         scratch.resize(rows * LANES, tiles.workers());
+        let transform = if forward { dit } else { dif };
         let groups = columns / LANES;
         let per_tile = (TILE / (rows * LANES)).clamp(1, groups);
         let data = Shared::new(data);
@@ -223,6 +255,61 @@ impl Domain {
     }
 }
 
+impl Rows<'_> {
+    fn apply(self, row: &mut [Fr], scratch: &mut Columns) {
+        #[cfg(target_arch = "x86_64")]
+        match self {
+            Rows::Forward(Plan { wide: Some(plan), .. }) => return plan.forward_row(row, &mut scratch.wide),
+            Rows::Inverse(Plan { wide: Some(plan), .. }) => return plan.inverse_row(row, &mut scratch.wide),
+            Rows::ThereAndBack(Plan { wide: Some(there), .. }, Plan { wide: Some(back), .. }) => {
+                return there.there_and_back(back, row, &mut scratch.wide);
+            }
+            _ => {}
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = scratch;
+        match self {
+            Rows::Forward(plan) => dit(row, &plan.row, 1),
+            Rows::Inverse(plan) => dif(row, &plan.row, 1),
+            Rows::ThereAndBack(there, back) => {
+                dif(row, &there.row, 1);
+                dit(row, &back.row, 1);
+            }
+        }
+    }
+}
+
+/// All columns, eight at a time.
+#[cfg(target_arch = "x86_64")]
+fn wide_columns(
+    tiles: &mut dyn Tiles,
+    scratch: &mut Scratch,
+    data: &mut [Fr],
+    plan: &WidePlan,
+    rows: usize,
+    forward: bool,
+) -> Result<(), Stop> {
+    scratch.resize(0, tiles.workers());
+    let columns = data.len() / rows;
+    let groups = columns / wide::LANES;
+    let per_tile = (TILE / (rows * wide::LANES)).clamp(1, groups);
+    let data = Shared::new(data);
+    let workers = Shared::new(&mut scratch.workers);
+    tiles.run(groups.div_ceil(per_tile), &|tile, worker| {
+        // SAFETY: a worker owns its scratch.
+        let scratch = unsafe { &mut workers.at(worker).wide };
+        for group in tile * per_tile..((tile + 1) * per_tile).min(groups) {
+            let first = group * wide::LANES;
+            // SAFETY: `range` checks that the eight elements are there; each group has its own columns.
+            let at = |row: usize| unsafe {
+                data.range(row * columns + first..row * columns + first + wide::LANES).as_mut_ptr()
+            };
+            // SAFETY: as above.
+            unsafe { plan.columns(forward, first, rows, at, scratch) };
+        }
+    })
+}
+
 /// Memory for the columns that a worker has in hand, kept from use to use.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -233,6 +320,8 @@ pub(crate) struct Scratch {
 struct Columns {
     gathered: Vec<Fr>,
     twiddles: Vec<Fr>,
+    #[cfg(target_arch = "x86_64")]
+    wide: WideScratch,
 }
 
 impl Scratch {
@@ -289,113 +378,4 @@ fn dif(data: &mut [Fr], twiddles: &[Fr], first: usize) {
 
 fn raw(value: &mut Fr) -> *mut blst_fr {
     std::ptr::from_mut(value).cast()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::workers::InOrder;
-    use super::*;
-
-    fn random(size: usize, seed: u64) -> Vec<Fr> {
-        println!("seed {seed}");
-        let mut rng: rand_chacha::ChaCha8Rng = rand_core::SeedableRng::seed_from_u64(seed);
-        (0..size).map(|_| Fr::random(&mut rng)).collect()
-    }
-
-    fn reversed(values: &[Fr]) -> Vec<Fr> {
-        let bits = values.len().trailing_zeros();
-        (0..values.len()).map(|i| values[i.reverse_bits().checked_shr(usize::BITS - bits).unwrap_or(0)]).collect()
-    }
-
-    /// ω_2n of a domain with n points.
-    fn half_root(n: usize) -> Fr {
-        Fr::ROOT_OF_UNITY.pow_vartime([1u64 << (Fr::S - 1 - n.trailing_zeros())])
-    }
-
-    fn evaluate(coefficients: &[Fr], at: Fr) -> Fr {
-        coefficients.iter().rev().fold(Fr::ZERO, |sum, c| sum * at + c)
-    }
-
-    fn shift_of(shift: Shift, n: usize) -> Fr {
-        if shift == Shift::Half {
-            half_root(n)
-        } else {
-            Fr::ONE
-        }
-    }
-
-    #[test]
-    fn forward_is_evaluation_on_domain_and_coset() {
-        for lg_size in 0..=9 {
-            let n = 1usize << lg_size;
-            let coefficients = random(n, 20);
-            for shift in [Shift::None, Shift::Half] {
-                let mut data = reversed(&coefficients);
-                Domain::new(lg_size).forward(&mut InOrder, &mut Scratch::default(), &mut data, shift).unwrap();
-                for (j, value) in data.iter().enumerate() {
-                    let at = shift_of(shift, n) * half_root(n).square().pow_vartime([j as u64]);
-                    assert_eq!(*value, evaluate(&coefficients, at), "point {j} of 2^{lg_size}, {shift:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn large_domains_agree_with_evaluation_at_some_points() {
-        for lg_size in [10, 11, 12, 13, 16] {
-            let n = 1usize << lg_size;
-            let coefficients = random(n, 21);
-            for shift in [Shift::None, Shift::Half] {
-                let mut data = reversed(&coefficients);
-                Domain::new(lg_size).forward(&mut InOrder, &mut Scratch::default(), &mut data, shift).unwrap();
-                for j in [0, 1, 2, n / 2 - 1, n / 2, n / 3, n - 2, n - 1] {
-                    let at = shift_of(shift, n) * half_root(n).square().pow_vartime([j as u64]);
-                    assert_eq!(data[j], evaluate(&coefficients, at), "point {j} of 2^{lg_size}, {shift:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn inverse_undoes_forward_up_to_the_size() {
-        for lg_size in (0..=14).chain([17]) {
-            let n = 1usize << lg_size;
-            let (domain, mut scratch) = (Domain::new(lg_size), Scratch::default());
-            let coefficients = random(n, 22);
-            for shift in [Shift::None, Shift::Half] {
-                let mut data = coefficients.clone();
-                domain.forward(&mut InOrder, &mut scratch, &mut data, shift).unwrap();
-                domain.inverse(&mut InOrder, &mut scratch, &mut data, shift).unwrap();
-                let size = Fr::from(n as u64);
-                assert!(data.iter().zip(&coefficients).all(|(d, c)| *d == size * c), "2^{lg_size}, {shift:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn to_coset_is_inverse_then_forward() {
-        for lg_size in (0..=12).chain([15]) {
-            let (domain, mut scratch) = (Domain::new(lg_size), Scratch::default());
-            let values = random(1 << lg_size, 23);
-            let mut expected = values.clone();
-            domain.inverse(&mut InOrder, &mut scratch, &mut expected, Shift::None).unwrap();
-            domain.forward(&mut InOrder, &mut scratch, &mut expected, Shift::Half).unwrap();
-            let mut data = values;
-            domain.to_coset(&mut InOrder, &mut scratch, &mut data).unwrap();
-            assert!(data == expected, "2^{lg_size}");
-        }
-    }
-
-    #[test]
-    fn agrees_with_bellpersons_domain() {
-        let lg_size = 13;
-        let values = random(1 << lg_size, 24);
-        let mut theirs = bellperson::domain::EvaluationDomain::from_coeffs(values.clone()).unwrap();
-        let worker = ec_gpu_gen::threadpool::Worker::new();
-        theirs.ifft(&worker, &mut None).unwrap();
-        let mut ours = values;
-        Domain::new(lg_size).inverse(&mut InOrder, &mut Scratch::default(), &mut ours, Shift::None).unwrap();
-        let size = Fr::from(1 << lg_size);
-        assert!(reversed(&ours).iter().zip(theirs.as_ref()).all(|(o, t)| *o == size * t));
-    }
 }

@@ -212,7 +212,7 @@ impl Section<'_> {
         guarded(self.gate, || {
             while self.next.load(Ordering::Relaxed) < self.count {
                 self.gate.ask();
-                if self.gate.pause.load(Ordering::Relaxed) {
+                if self.gate.is_shut() {
                     return;
                 }
                 let tile = self.next.fetch_add(1, Ordering::Relaxed);
@@ -225,8 +225,15 @@ impl Section<'_> {
 }
 
 impl Gate<'_> {
-    /// Asks, unless another thread is asking at this moment.
+    fn is_shut(&self) -> bool {
+        self.pause.load(Ordering::Relaxed)
+    }
+
+    /// Asks, unless another thread is asking at this moment or an answer waits to be carried out.
     fn ask(&self) {
+        if self.is_shut() {
+            return;
+        }
         let _asking = match self.asking.try_lock() {
             Ok(guard) => guard,
             Err(std::sync::TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),

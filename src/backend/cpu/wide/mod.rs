@@ -1,4 +1,4 @@
-//! Additions of eight pairs at once with AVX-512's 52-bit multiply-add, on processors that have it.
+//! Additions of points and transforms, eight at once, with AVX-512's 52-bit multiply-add, on processors that have it.
 
 // Loops over limbs and lanes index several arrays.
 #![allow(clippy::needless_range_loop)]
@@ -9,6 +9,10 @@ mod add;
 mod field;
 #[cfg(target_arch = "x86_64")]
 mod fp;
+#[cfg(target_arch = "x86_64")]
+mod fr;
+#[cfg(target_arch = "x86_64")]
+mod ntt;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use add::WideAdder;
@@ -16,6 +20,8 @@ pub(crate) use add::WideAdder;
 pub(crate) use field::{Fp2x8, Wide};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use fp::Fp8;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ntt::{WidePlan, WideScratch, LANES};
 
 /// Whether this processor has what the wide arithmetic needs. Asked once.
 pub(crate) fn available() -> bool {
