@@ -113,7 +113,7 @@ fn damaged(fixture: &Fixture, section: Section, index: u64) -> Arc<Circuit> {
     let last_byte = start + 4 + (index + 1) * section.point_bytes() - 1;
     let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let mut byte = [0];
-    file.read_exact_at(&mut byte, last_byte).unwrap();
+    FileExt::read_exact_at(&file, &mut byte, last_byte).unwrap();
     file.write_all_at(&[byte[0] ^ 1], last_byte).unwrap();
     Circuit::new("damaged", Arc::clone(fixture.circuit.r1cs()), Arc::new(open(&path))).unwrap()
 }

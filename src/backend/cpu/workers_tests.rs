@@ -95,7 +95,9 @@ fn a_drop_that_ends_the_section_ends_it_at_once() {
         let control = Counter::answering([(10, Answer::Drop(vec![4]))]);
         let workers = Workers::new(&backend.pool, &backend, &control);
         let runs = AtomicUsize::new(0);
-        let work = |_: usize, _: usize| drop(runs.fetch_add(1, Ordering::SeqCst));
+        let work = |_: usize, _: usize| {
+            runs.fetch_add(1, Ordering::SeqCst);
+        };
         assert_eq!(workers.run(1000, &mut |index| index == 4, &work), Err(Stop::Dropped));
         let runs = runs.into_inner();
         assert!(if threads == 1 { runs == 10 } else { runs < 1000 }, "{runs} tiles");
@@ -116,7 +118,9 @@ fn a_panicking_tile_stops_its_section_with_its_message() {
             other => panic!("{other:?}"),
         }
         let runs = counts(100);
-        let work = |tile: usize, _: usize| drop(runs[tile].fetch_add(1, Ordering::SeqCst));
+        let work = |tile: usize, _: usize| {
+            runs[tile].fetch_add(1, Ordering::SeqCst);
+        };
         workers.run(100, &mut never_drops, &work).unwrap();
         assert!(runs.iter().all(|run| run.load(Ordering::SeqCst) == 1));
     }
@@ -129,5 +133,8 @@ fn several_threads_take_part() {
     let workers = Workers::new(&backend.pool, &backend, &control);
     // Four tiles that wait for each other: they end only if four threads run them.
     let barrier = std::sync::Barrier::new(4);
-    workers.run(4, &mut never_drops, &|_, _| drop(barrier.wait())).unwrap();
+    let work = |_: usize, _: usize| {
+        barrier.wait();
+    };
+    workers.run(4, &mut never_drops, &work).unwrap();
 }
