@@ -30,14 +30,15 @@ fn sums_equal_bellpersons() {
 #[cfg(feature = "testing")]
 #[test]
 fn both_sums_over_b_have_the_same_exponent() {
-    use blstrs::{Bls12, G1Affine, G2Affine};
-    use group::prime::PrimeCurveAffine;
+    use blstrs::Bls12;
     use pairing::Engine;
     let fixture = Fixture::new(50, 9);
     let results = prove(&fixture.loaded(2), &fixture.circuit, &fixture.batch(0..1), &Uncontrolled);
     let sums = results[0].as_ref().unwrap();
-    let in_g1 = Bls12::pairing(&sums.b_g1.unwrap().into(), &G2Affine::generator());
-    assert_eq!(in_g1, Bls12::pairing(&G1Affine::generator(), &sums.b_g2.into()));
+    // The SRS is over random generators; β over both of them is in its vk.
+    let vk = fixture.circuit.srs().vk();
+    let in_g1 = Bls12::pairing(&sums.b_g1.unwrap().into(), &vk.beta_g2);
+    assert_eq!(in_g1, Bls12::pairing(&vk.beta_g1, &sums.b_g2.into()));
 }
 
 #[test]

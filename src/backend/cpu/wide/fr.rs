@@ -61,14 +61,6 @@ impl Fr8 {
         Self::constant(&split(&blst::blst_fr::from(*value).l))
     }
 
-    /// Lane `lane` in all lanes.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn lane(&self, lane: usize) -> Self {
-        let index = splat(lane as u64);
-        Fr8(self.0.map(|limb| _mm512_permutexvar_epi64(index, limb)))
-    }
-
     /// Eight consecutive elements in blst's form.
     ///
     /// # Safety
