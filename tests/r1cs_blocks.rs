@@ -5,6 +5,7 @@ mod r1cs_support;
 use bellpepper_core::{Circuit, Index};
 use blstrs::Scalar as Fr;
 use cuzk::r1cs::{ColumnClass, Flat, R1cs};
+use cuzk::Status;
 use r1cs_support::program::{one, term, ByName, Program};
 use r1cs_support::random::{below, blocks, noise, Disturbance, DISTURBANCES};
 use r1cs_support::reference::Reference;
@@ -150,4 +151,51 @@ fn disturbances_change_what_is_recorded() {
         };
         assert_ne!(hash(how), hash(Disturbance::None), "{how:?}");
     }
+}
+
+/// Blocks with inputs of their own, which read an input and an aux variable that stand before them.
+fn without_ports(count: usize) -> Program {
+    let mut program = Program::new();
+    let (x, y) = (program.aux(), program.input());
+    program.enforce(term(x), term(y), term(one()));
+    for _ in 0..count {
+        program.inside("block", |program| {
+            let (u, v, w) = (program.aux(), program.input(), program.aux());
+            program.enforce(term(u), vec![(v, Fr::from(3)), (x, Fr::from(5))], term(w));
+            program.enforce(term(y), term(w), term(one()));
+        });
+    }
+    program
+}
+
+#[test]
+fn repeats_that_were_not_recorded_follow_from_two() {
+    for (recorded, count) in [(2, 2), (2, 3), (2, 50), (7, 50)] {
+        let short = record(&without_ports(recorded)).with_repeats(count as u32).unwrap();
+        let full = record(&without_ports(count));
+        assert_eq!(short, full);
+        assert_eq!(short.structural_hash(), full.structural_hash());
+    }
+}
+
+#[test]
+fn repeats_are_not_made_up_where_they_do_not_follow() {
+    let mut followed = without_ports(3);
+    followed.aux();
+    let mut row_behind = without_ports(3);
+    row_behind.enforce(term(one()), term(one()), term(one()));
+    for (program, count, reason) in [
+        (squares("block", 3), 5, "ports"),
+        (without_ports(1), 5, "stands 1 times"),
+        (without_ports(3), 2, "stands 3 times"),
+        (followed, 5, "followed by variables"),
+        (row_behind, 5, "stands 1 times"),
+        (Program::new(), 5, "doesn't exist"),
+    ] {
+        let error = record(&program).with_repeats(count).unwrap_err();
+        assert_eq!(error.status(), Status::Invalid);
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+    let too_large = record(&without_ports(2)).with_repeats(1 << 30).unwrap_err();
+    assert_eq!(too_large.status(), Status::Unsupported);
 }

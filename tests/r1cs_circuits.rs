@@ -80,7 +80,8 @@ fn check(expected: Expected) {
     assert_eq!(counts.h, (1 << expected.lg_domain) - 1);
 
     let found: String = r1cs.structural_hash().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(Some(r1cs.structural_hash()), id.pinned_hash(), "{id} has changed: {found}");
+    assert_eq!(r1cs.structural_hash(), id.pinned_hash(), "{id} has changed: {found}");
+    assert_eq!(id.record_pinned().unwrap(), r1cs);
     r1cs.validate().unwrap();
 
     let mut reference = Reference::new(&r1cs);

@@ -64,12 +64,13 @@ impl Block {
         Block { draft, slots, tables: Vec::new(), repeat_count: 1, end, strides: None }
     }
 
-    /// Begins to compare the repeat that starts at `start`; `None` if it can't be one of this block: other rows stand
-    /// between, or its variables don't start one stride behind the last repeat's.
+    /// Begins to compare the repeat that starts at `start`, with no row between; `None` if it can't be one of this block:
+    /// its variables don't start one stride behind the last repeat's.
     pub(super) fn begin(&mut self, start: Position) -> Option<Repeat> {
         let last = self.repeat_start(self.repeat_count - 1)?;
         let strides = (start.aux - last.aux, start.input - last.input);
-        let fits = start.row == self.end.row && *self.strides.get_or_insert(strides) == strides;
+        debug_assert_eq!(start.row, self.end.row);
+        let fits = *self.strides.get_or_insert(strides) == strides;
         fits.then(|| Repeat { start, row: 0, table: vec![UNKNOWN; self.slots.len()] })
     }
 

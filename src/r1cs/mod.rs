@@ -44,6 +44,7 @@ mod codec;
 mod density;
 mod dictionary;
 mod draft;
+mod extend;
 mod record;
 mod rows;
 mod validate;
