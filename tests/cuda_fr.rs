@@ -180,7 +180,7 @@ fn canonical_both_ways() {
         // A blstrs scalar as it lies in memory.
         let scalar = value(&u);
         // SAFETY: both are 32 bytes, and any bytes are four words.
-        let memory: Digits = unsafe { std::mem::transmute(scalar) };
+        let memory: Digits = unsafe { std::mem::transmute::<Fr, Digits>(scalar) };
         assert_is(&unary(czk_host_fr_from_montgomery, &memory), scalar * two_64());
     }
 }
