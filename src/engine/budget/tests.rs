@@ -67,11 +67,17 @@ fn shrinking_gives_back_the_rest_once() {
     assert_eq!((budget.used(), budget.peak()), (0, 90));
 }
 
-/// Starts a waiter and returns once it stands in line.
-fn waiter(budget: &Arc<Budget>, bytes: u64, urgency: Urgency, name: &'static str, out: &mpsc::Sender<&'static str>) {
+/// Starts a waiter and returns once it stands in line. The thread ends when the waiter's share is back.
+fn waiter(
+    budget: &Arc<Budget>,
+    bytes: u64,
+    urgency: Urgency,
+    name: &'static str,
+    out: &mpsc::Sender<&'static str>,
+) -> thread::JoinHandle<()> {
     let before = budget.state().waiting.len();
     let (inner, out) = (budget.clone(), out.clone());
-    thread::spawn(move || {
+    let thread = thread::spawn(move || {
         let share = inner.reserve(bytes, urgency, ALWAYS).unwrap();
         out.send(name).unwrap();
         drop(share);
@@ -79,6 +85,7 @@ fn waiter(budget: &Arc<Budget>, bytes: u64, urgency: Urgency, name: &'static str
     while budget.state().waiting.len() == before {
         thread::yield_now();
     }
+    thread
 }
 
 #[test]
@@ -106,11 +113,12 @@ fn a_cancelled_waiter_leaves_and_lets_the_next_one_through() {
         thread::yield_now();
     }
     let (out, order) = mpsc::channel();
-    waiter(&budget, 40, Urgency::Bulk, "small", &out);
+    let small = waiter(&budget, 40, Urgency::Bulk, "small", &out);
     cancelled.store(true, Ordering::SeqCst);
     budget.wake();
     assert_eq!(large.join().unwrap(), Err(Error::Cancelled));
     assert_eq!(order.recv().unwrap(), "small");
+    small.join().unwrap();
     drop(most);
     assert_eq!(budget.used(), 0);
 }
