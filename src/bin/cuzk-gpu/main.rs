@@ -8,9 +8,19 @@ mod curve;
 #[cfg(cuda)]
 mod field;
 #[cfg(cuda)]
+mod fixed_base;
+#[cfg(cuda)]
 mod fp_oracle;
 #[cfg(cuda)]
 mod harness;
+#[cfg(cuda)]
+mod msm;
+#[cfg(cuda)]
+mod msm_bench;
+#[cfg(cuda)]
+mod ones;
+#[cfg(cuda)]
+mod points;
 #[cfg(cuda)]
 mod runtime;
 
@@ -31,7 +41,7 @@ macro_rules! area {
 }
 
 #[cfg(cuda)]
-const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve)];
+const AREAS: &[Area] = &[area!(runtime), area!(field), area!(curve), area!(fixed_base), area!(msm), area!(ones)];
 
 #[cfg(cuda)]
 fn main() -> std::process::ExitCode {

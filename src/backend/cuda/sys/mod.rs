@@ -1,11 +1,16 @@
 //! The kernels' C interface (cuda/exports) and its status, as Rust sees them. One module per header.
 
 mod curve;
+mod msm;
 mod runtime;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 pub use curve::Curve;
+pub use msm::{
+    fixed_base, fixed_base_workspace_bytes, ones_indices, ones_workspace_bytes, sum, sum_workspace_bytes, MsmPhase,
+    MsmPlan, MsmStreams, MsmTerm, MsmTrace, OnesBits, MSM_PARTS, MSM_TERMS,
+};
 pub use runtime::{
     device_count, device_info, device_memory, driver_version, use_device, DeviceBuffer, DeviceInfo, Event,
     PinnedBuffer, Stream,

@@ -1,0 +1,117 @@
+// Host side of the tree: the sums of all buckets of one sorted list of items.
+#pragma once
+
+#include "msm/segments.cuh"
+#include "runtime/pacer.cuh"
+
+namespace czk {
+
+// How add_pairs runs for a field. 128 threads: an inversion is shared by four threads, and several blocks fit an SM, so
+// that one adds while another waits for its inverses.
+template <class F>
+struct add_shape_t {
+    static constexpr unsigned threads = 128;
+    static constexpr unsigned blocks = sizeof(F) <= 48 ? 3 : 2; // per SM, for the register limit
+    static constexpr unsigned rounds_max = 256;
+    static constexpr double pairs_per_ms = sizeof(F) <= 48 ? 3e6 : 1e6; // a cautious guess, for the pacer alone
+};
+
+struct device_shape_t {
+    uint32_t multiprocessors;
+};
+
+static czk_status_t read_device_shape(device_shape_t &shape) {
+    int device = 0, count = 0;
+    CZK_CUDA(cudaGetDevice(&device));
+    CZK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    shape.multiprocessors = uint32_t(count);
+    return ok();
+}
+
+static constexpr uint32_t blocks_for(uint64_t count, uint32_t threads) {
+    return uint32_t((count + threads - 1) / threads);
+}
+
+// Launches the additions of `count` pairs: as many rounds a thread as fill the device twice over, since blocks that are
+// out of step hide each other's inversions; fewer than one inversion in 128 additions a thread is not worth more memory.
+template <class F, class Source>
+czk_status_t launch_add_pairs(const Source &source, uint64_t count, device_shape_t device, cudaStream_t stream,
+                              pacer_t &pacer) {
+    using shape = add_shape_t<F>;
+    if (count == 0) return ok();
+    const uint64_t threads = uint64_t(device.multiprocessors) * shape::blocks * shape::threads;
+    uint64_t rounds = (count + 2 * threads - 1) / (2 * threads);
+    if (rounds < 16) rounds = (count + threads - 1) / threads;
+    if (rounds > shape::rounds_max) rounds = shape::rounds_max;
+    const uint32_t blocks = blocks_for(count, uint32_t(shape::threads * rounds));
+    CZK_LAUNCH(add_pairs<F, Source, shape::threads, shape::blocks>
+               <<<blocks, shape::threads, 0, stream>>>(source, uint32_t(count), uint32_t(rounds)));
+    return pacer.launched(double(count) / shape::pairs_per_ms);
+}
+
+// Memory of the tree: slots and the running products of its levels from 1 on (level 0 keeps them in the slots).
+template <class F>
+struct tree_memory_t {
+    affine_t<F> *slots;
+    F *before;
+    void *list; // pair_list_bytes
+    uint32_t *slot_offsets, *pair_offsets;
+    void *scan;
+    size_t scan_bytes;
+};
+
+// One sorted list of items over `bucket_count` buckets.
+template <class F>
+struct items_t {
+    const uint32_t *values;
+    const uint32_t *starts;
+    bases_t<F> bases;
+    affine_t<F> *buckets;
+};
+
+template <class F>
+czk_status_t add_level(const items_t<F> &items, const chunk_t &chunk, uint32_t level, uint32_t pairs,
+                       const tree_memory_t<F> &memory, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
+    constexpr unsigned threads = 512;
+    CZK_TRY(scan_sizes({items.starts, chunk, int32_t(level)}, memory.pair_offsets, memory.scan, memory.scan_bytes, stream));
+    CZK_LAUNCH(list_pairs<threads><<<blocks_for(pairs, threads), threads, 0, stream>>>(
+        items.starts, memory.slot_offsets, memory.pair_offsets, chunk, level, pairs, items.values, memory.list));
+    if (level == 0) {
+        item_pairs_t<F> source{static_cast<const pair_items_t *>(memory.list), items.bases, memory.slots};
+        return launch_add_pairs<F>(source, pairs, device, stream, pacer);
+    }
+    slot_pairs_t<F> source{static_cast<const pair_slots_t *>(memory.list), memory.slots, memory.before};
+    return launch_add_pairs<F>(source, pairs, device, stream, pacer);
+}
+
+// buckets[b] = (its sum so far, if the chunk says it has one) + the items of the chunk, for all buckets of the chunk.
+template <class F>
+czk_status_t add_chunk(const items_t<F> &items, const chunk_t &chunk, const chunk_stats_t &stats,
+                       const tree_memory_t<F> &memory, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
+    constexpr unsigned threads = 256;
+    const uint32_t blocks = blocks_for(chunk.count, threads);
+    CZK_TRY(scan_sizes({items.starts, chunk, -1}, memory.slot_offsets, memory.scan, memory.scan_bytes, stream));
+    CZK_LAUNCH(copy_singles<F><<<blocks, threads, 0, stream>>>(items.starts, memory.slot_offsets, chunk, items.values,
+                                                               items.bases, items.buckets, memory.slots));
+    for (uint32_t level = 0; level < tree_levels_max; level++) {
+        if (stats.pairs[level] == 0 && level > 0) break;
+        if (stats.pairs[level] == 0) continue; // single items may still meet a sum at level 1
+        CZK_TRY(add_level(items, chunk, level, stats.pairs[level], memory, device, stream, pacer));
+    }
+    CZK_LAUNCH(store_buckets<F><<<blocks, threads, 0, stream>>>(items.starts, memory.slot_offsets, chunk, memory.slots,
+                                                                items.buckets));
+    return ok();
+}
+
+template <class F>
+czk_status_t add_chunks(const items_t<F> &items, const chunking_t &chunking, const chunk_stats_t *stats,
+                        const tree_memory_t<F> &memory, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
+    for (uint32_t c = 0; c < chunking.count(); c++) {
+        chunk_t chunk{chunking.begin(c), chunking.end(c), stats[c].first_bucket,
+                      stats[c].last_bucket - stats[c].first_bucket + 1, chunking.all_have_sums};
+        CZK_TRY(add_chunk(items, chunk, stats[c], memory, device, stream, pacer));
+    }
+    return ok();
+}
+
+} // namespace czk

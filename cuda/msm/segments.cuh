@@ -1,0 +1,214 @@
+// Kernels around the tree (tree.h): where buckets begin, how many pairs each level has, and which.
+#pragma once
+
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include "msm/add_pairs.cuh"
+#include "msm/digits.cuh"
+#include "msm/tree.h"
+#include "runtime/check.cuh"
+
+namespace czk {
+
+// starts[b] = number of keys below b, b in [0, buckets], from sorted keys. A gap between two keys is filled by the whole
+// warp: with skewed scalars one gap spans all buckets.
+static __global__ void find_starts(const uint32_t *keys, uint32_t items, uint32_t buckets, uint32_t *starts) {
+    const uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint32_t lane = threadIdx.x % 32;
+    // Buckets [from, to) begin at position i.
+    uint32_t from = 0, to = 0;
+    if (i <= items) {
+        from = i == 0 ? 0 : keys[i - 1] + 1;
+        to = i == items ? buckets + 1 : keys[i] + 1;
+    }
+    uint32_t waiting = __ballot_sync(0xffffffff, to - from > 4);
+    if (to - from <= 4) {
+        for (uint32_t b = from; b < to; b++) starts[b] = uint32_t(i);
+    }
+    while (waiting != 0) {
+        int owner = __ffs(waiting) - 1;
+        waiting &= waiting - 1;
+        uint32_t low = __shfl_sync(0xffffffff, from, owner), high = __shfl_sync(0xffffffff, to, owner);
+        uint32_t position = uint32_t(i) - lane + uint32_t(owner);
+        for (uint32_t b = low + lane; b < high; b += 32) starts[b] = position;
+    }
+}
+
+// What the host must know of a chunk: its buckets, and how many pairs each level has.
+struct chunk_stats_t {
+    uint32_t first_bucket, last_bucket;
+    uint32_t pairs[tree_levels_max];
+};
+
+constexpr uint32_t chunks_max = 256;
+
+// The chunks of `items` sorted positions: equal parts of at most chunk_items.
+struct chunking_t {
+    uint32_t items, chunk_items;
+    bool all_have_sums;
+
+    CZK_INDEX uint32_t count() const { return items == 0 ? 0 : (items - 1) / chunk_items + 1; }
+    CZK_INDEX uint32_t begin(uint32_t chunk) const { return chunk * chunk_items; }
+    CZK_INDEX uint32_t end(uint32_t chunk) const { return chunk + 1 == count() ? items : (chunk + 1) * chunk_items; }
+};
+
+static __global__ void find_chunk_buckets(const uint32_t *keys, chunking_t chunking, chunk_stats_t *stats) {
+    uint32_t chunk = blockIdx.x * blockDim.x + threadIdx.x;
+    if (chunk >= chunking.count()) return;
+    stats[chunk].first_bucket = keys[chunking.begin(chunk)];
+    stats[chunk].last_bucket = keys[chunking.end(chunk) - 1];
+}
+
+// stats[c].pairs[l] += the pairs of level l, one bucket per thread. Nearly all buckets of a block lie in the chunk of its
+// first one: that one's counts are gathered in shared memory.
+static __global__ void count_pairs(const uint32_t *starts, uint32_t buckets, chunking_t chunking, chunk_stats_t *stats) {
+    __shared__ uint32_t block_pairs[tree_levels_max];
+    const uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t block_chunk = starts[blockIdx.x * blockDim.x] / chunking.chunk_items;
+    if (threadIdx.x < tree_levels_max) block_pairs[threadIdx.x] = 0;
+    __syncthreads();
+    uint32_t start = 0, end = 0;
+    if (b < buckets) start = starts[b], end = starts[b + 1];
+    const bool any = end > start;
+    uint32_t low = __reduce_min_sync(0xffffffff, any ? start / chunking.chunk_items : 0xffffffff);
+    uint32_t high = __reduce_max_sync(0xffffffff, any ? (end - 1) / chunking.chunk_items : 0);
+    for (uint32_t c = low; low != 0xffffffff && c <= high; c++) {
+        chunk_t chunk{chunking.begin(c), chunking.end(c), 0, 0, chunking.all_have_sums};
+        segment_t segment = segment_of(chunk, start, end);
+        uint32_t *counts = c == block_chunk ? block_pairs : stats[c].pairs;
+        for (uint32_t level = 0; level < tree_levels_max; level++) {
+            uint32_t pairs = __reduce_add_sync(0xffffffff, segment.pairs_at(level));
+            if (lane == 0 && pairs != 0) atomicAdd(&counts[level], pairs);
+            if (pairs == 0 && level > 0) break;
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < tree_levels_max && block_pairs[threadIdx.x] != 0) {
+        atomicAdd(&stats[block_chunk].pairs[threadIdx.x], block_pairs[threadIdx.x]);
+    }
+}
+
+// The number that a scan adds up for bucket chunk.first + i: its slots, or its pairs at a level.
+struct segment_sizes_t {
+    const uint32_t *starts;
+    chunk_t chunk;
+    int32_t level; // -1: slots
+
+    CZK_INDEX uint32_t operator()(uint32_t i) const {
+        segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
+        return level < 0 ? segment.slots() : segment.pairs_at(uint32_t(level));
+    }
+};
+
+// offsets[i] = sizes(0) + … + sizes(i - 1), i in [0, chunk.count).
+static czk_status_t scan_sizes(const segment_sizes_t &sizes, uint32_t *offsets, void *temporary, size_t temporary_bytes,
+                               cudaStream_t stream) {
+    auto input = thrust::make_transform_iterator(thrust::make_counting_iterator(uint32_t(0)), sizes);
+    CZK_CUDA(cub::DeviceScan::ExclusiveSum(temporary, temporary_bytes, input, offsets, int(sizes.chunk.count), stream));
+    return ok();
+}
+
+// A pair of level 0: two items' values and the slot of their sum. Values, not positions, so that add_pairs gets to the
+// points with one load less on the way.
+struct pair_items_t {
+    uint32_t left, right, slot;
+};
+
+// A pair of a later level: two slots. The sum goes to the left one.
+struct pair_slots_t {
+    uint32_t left, right;
+};
+
+// Room for a level's list of either kind.
+constexpr uint64_t pair_list_bytes(uint64_t chunk_items, uint64_t slots) {
+    const uint64_t items = (chunk_items / 2 + 1) * sizeof(pair_items_t), later = (slots / 2 + 1) * sizeof(pair_slots_t);
+    return items > later ? items : later;
+}
+
+// Numbers a level's pairs. A block finds the buckets of its first and last pair, each thread searches between them.
+template <unsigned THREADS>
+__global__ void __launch_bounds__(THREADS)
+    list_pairs(const uint32_t *starts, const uint32_t *slot_offsets, const uint32_t *pair_offsets, chunk_t chunk,
+               uint32_t level, uint32_t count, const uint32_t *values, void *list) {
+    __shared__ uint32_t range[2];
+    const uint32_t block_first = blockIdx.x * THREADS;
+    if (threadIdx.x < 2) {
+        uint32_t k = threadIdx.x == 0 ? block_first : min(block_first + THREADS, count) - 1;
+        range[threadIdx.x] = last_not_above(pair_offsets, 0, chunk.count, k);
+    }
+    __syncthreads();
+    const uint32_t k = block_first + threadIdx.x;
+    if (k >= count) return;
+    const uint32_t i = last_not_above(pair_offsets, range[0], range[1] + 1, k);
+    const uint32_t j = k - pair_offsets[i], slot = slot_offsets[i];
+    segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
+    if (level == 0) {
+        const uint32_t *left = values + segment.start + 2 * j;
+        static_cast<pair_items_t *>(list)[k] = {left[0], left[1], slot + j};
+    } else {
+        uint32_t slots = segment.slots_at(level);
+        static_cast<pair_slots_t *>(list)[k] = {slot + j, slot + j + (slots + 1) / 2};
+    }
+}
+
+// Copies what level 0 doesn't add: a segment's odd last item, and the bucket's sum so far.
+template <class F>
+__global__ void copy_singles(const uint32_t *starts, const uint32_t *slot_offsets, chunk_t chunk, const uint32_t *values,
+                             bases_t<F> bases, const affine_t<F> *buckets, affine_t<F> *slots) {
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= chunk.count) return;
+    segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
+    uint32_t slot = slot_offsets[i] + segment.items / 2;
+    if (segment.items % 2 != 0) {
+        uint32_t value = values[segment.start + segment.items - 1];
+        affine_t<F> point = load_words(bases_t<F>::at(bases, value & ~item_sign));
+        if ((value & item_sign) != 0) point = neg(point);
+        store_words(slots + slot, point);
+        slot++;
+    }
+    if (segment.has_sum) store_words(slots + slot, load_words(buckets + chunk.first + i));
+}
+
+// Level 0: pairs of items, gathered from the bases.
+template <class F>
+struct item_pairs_t {
+    const pair_items_t *list;
+    bases_t<F> bases;
+    affine_t<F> *slots;
+
+    CZK_FN addition_t<F> make(const item_pairs_t &source, uint32_t k) {
+        const pair_items_t at = source.list[k];
+        affine_t<F> *out = source.slots + at.slot;
+        return {bases_t<F>::at(source.bases, at.left & ~item_sign), bases_t<F>::at(source.bases, at.right & ~item_sign),
+                (at.left & item_sign) != 0, (at.right & item_sign) != 0, out, &out->x};
+    }
+};
+
+// Later levels: slots in place.
+template <class F>
+struct slot_pairs_t {
+    const pair_slots_t *list;
+    affine_t<F> *slots;
+    F *before;
+
+    CZK_FN addition_t<F> make(const slot_pairs_t &source, uint32_t k) {
+        pair_slots_t at = source.list[k];
+        return {source.slots + at.left, source.slots + at.right, false, false, source.slots + at.left,
+                source.before + k};
+    }
+};
+
+// Every segment's sum, in its first slot, becomes its bucket's.
+template <class F>
+__global__ void store_buckets(const uint32_t *starts, const uint32_t *slot_offsets, chunk_t chunk,
+                              const affine_t<F> *slots, affine_t<F> *buckets) {
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= chunk.count) return;
+    segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
+    if (segment.items > 0) store_words(buckets + chunk.first + i, load_words(slots + slot_offsets[i]));
+}
+
+} // namespace czk
