@@ -152,7 +152,7 @@ CZK_CALL fp_t mul_sub(fp_t a, fp_t b, fp_t c) {
 }
 
 // Whether the digits a[i] - b[i] are those of k p, |k| <= 3, exactly: carries by X must come out even.
-CZK_CALL bool is_multiple_of_p(const fp_t &a, const fp_t &b, int k) {
+CZK_CALL bool is_multiple_of_p(fp_t a, fp_t b, int k) {
     // p = X / 3 * (…): the digits of p in base X
     const uint64_t p[6] = {0x460055555555aaabull, 0x460055555555aaaaull, 0x8c00aaaaaaab5555ull,
                            0x8c00aaaaaaab5554ull, 0x460055555555aaaaull, 0x460055555555aaabull};

@@ -33,7 +33,7 @@ static constexpr uint32_t blocks_for(uint64_t count, uint32_t threads) {
 }
 
 // Launches the additions of `count` pairs: as many rounds a thread as fill the device twice over, since blocks that are
-// out of step hide each other's inversions; fewer than one inversion in 128 additions a thread is not worth more memory.
+// out of step hide each other's inversions. More than rounds_max would only make blocks longer between two questions.
 template <class F, class Source>
 czk_status_t launch_add_pairs(const Source &source, uint64_t count, device_shape_t device, cudaStream_t stream,
                               pacer_t &pacer) {

@@ -80,6 +80,32 @@ CZK_FN F denominator_of(const addition_t<F> &pair, pair_t kind, const F &x1, con
 
 CZK_FN bool has_denominator(pair_t kind) { return kind == pair_t::sum || kind == pair_t::twice; }
 
+// A product without a call: loads that are under way would be waited for before a call.
+CZK_FN fp_t mul_in_place(const fp_t &a, const fp_t &b) { return mul_inline(a, b); }
+CZK_FN fp2_t mul_in_place(const fp2_t &a, const fp2_t &b) { return mul(a, b); }
+
+// Forward over `mine` pairs, every THREADS-th from `first` on: the product of all denominators, what it was before each
+// being stored. The next pair's x coordinates are on their way while this one's denominator is multiplied.
+template <class F, class Source, unsigned THREADS>
+CZK_FN F multiply_denominators(const Source &source, uint32_t first, uint32_t mine) {
+    F product = one<F>();
+    addition_t<F> pair = Source::make(source, first);
+    F x1 = load_words(&pair.left->x), x2 = load_words(&pair.right->x);
+    for (uint32_t i = 0; i < mine; i++) {
+        const addition_t<F> next = Source::make(source, first + (i + 1 < mine ? i + 1 : i) * THREADS);
+        const F next1 = load_words(&next.left->x), next2 = load_words(&next.right->x);
+        const pair_t kind = kind_of(pair, x1, x2);
+        if (has_denominator(kind)) {
+            store_words(pair.before, product);
+            product = mul_in_place(product, denominator_of(pair, kind, x1, x2));
+        }
+        pair = next;
+        x1 = next1;
+        x2 = next2;
+    }
+    return product;
+}
+
 // Replaces every thread's `product` by its inverse: lane l of the first warp inverts the product of threads l, l + 32, …
 template <class F, unsigned THREADS>
 CZK_FN F invert_in_block(const F &product, F *shared) {
@@ -117,14 +143,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) add_pairs(Source source, uint
     const uint32_t mine =
         first >= count ? 0 : uint32_t(min(uint64_t(rounds), (count - first + THREADS - 1) / THREADS));
     F product = one<F>();
-    for (uint32_t i = 0; i < mine; i++) {
-        const addition_t<F> pair = Source::make(source, uint32_t(first + uint64_t(i) * THREADS));
-        const F x1 = load_words(&pair.left->x), x2 = load_words(&pair.right->x);
-        const pair_t kind = kind_of(pair, x1, x2);
-        if (!has_denominator(kind)) continue;
-        store_words(pair.before, product);
-        product = mul(product, denominator_of(pair, kind, x1, x2));
-    }
+    if (mine > 0) product = multiply_denominators<F, Source, THREADS>(source, uint32_t(first), mine);
     F inverse = invert_in_block<F, THREADS>(product, shared);
     for (uint32_t i = mine; i-- > 0;) {
         const addition_t<F> pair = Source::make(source, uint32_t(first + uint64_t(i) * THREADS));

@@ -128,7 +128,8 @@ class msm_call_t {
         const uint32_t other[2] = {(values_at_ + 1) % 3, (values_at_ + 2) % 3};
         phase_t cutting(trace_, CZK_MSM_DIGITS, side_);
         CZK_CUDA(cudaMemsetAsync(cursor, 0, sizeof *cursor, side_));
-        CZK_LAUNCH(cut_digits<digit_threads><<<blocks_for(count_, digit_threads * scalars_a_thread), digit_threads, 0, side_>>>(
+        const uint32_t blocks = blocks_for(count_, digit_threads * scalars_a_thread);
+        CZK_LAUNCH(cut_digits<digit_threads><<<blocks, digit_threads, 0, side_>>>(
             terms_, count_, group, space_.keys[0], space_.values[other[0]], cursor));
         CZK_TRY(cutting.end());
         phase_t sorting(trace_, CZK_MSM_SORT, side_);
@@ -142,7 +143,8 @@ class msm_call_t {
         CZK_REQUIRE(chunking.count() <= chunks_max, CZK_INVALID);
         uint32_t *starts = space_.starts[g % 2];
         CZK_CUDA(cudaMemsetAsync(space_.stats, 0, chunking.count() * sizeof(chunk_stats_t), side_));
-        CZK_LAUNCH(find_starts<<<blocks_for(uint64_t(items) + 1, 256), 256, 0, side_>>>(keys.Current(), items, buckets, starts));
+        CZK_LAUNCH(find_starts<<<blocks_for(uint64_t(items) + 1, 256), 256, 0, side_>>>(keys.Current(), items, buckets,
+                                                                                      starts));
         CZK_LAUNCH(find_chunk_buckets<<<1, chunks_max, 0, side_>>>(keys.Current(), chunking, space_.stats));
         CZK_LAUNCH(count_pairs<<<blocks_for(buckets, 256), 256, 0, side_>>>(starts, buckets, chunking, space_.stats));
         CZK_TRY(sorting.end());
@@ -155,7 +157,8 @@ class msm_call_t {
         const chunking_t chunking = chunking_of(items_of(group_of(plan_, g)), false);
         values_at_ = next_values_at_;
         if (chunking.count() == 0) return ok();
-        CZK_CUDA(cudaMemcpyAsync(stats_, space_.stats, chunking.count() * sizeof(chunk_stats_t), cudaMemcpyDeviceToHost, side_));
+        const size_t bytes = chunking.count() * sizeof(chunk_stats_t);
+        CZK_CUDA(cudaMemcpyAsync(stats_, space_.stats, bytes, cudaMemcpyDeviceToHost, side_));
         CZK_CUDA(cudaStreamSynchronize(side_));
         if (side_ != main_) CZK_CUDA(cudaStreamWaitEvent(main_, sorted_, 0));
         return ok();
