@@ -1,8 +1,9 @@
 //! Building compact assignments and deriving layouts: `cargo bench --bench assignment [-- CIRCUIT …]`.
 //!
-//! Prints CPU time of the one thread that works, the best of several runs. For the 2 KiB circuits and those that are named
-//! (`porep-32gib`, `windowpost-8mib` …) records the R1CS, derives the layout, and builds the witness of one partition,
-//! all once: for a PoRep of 32 GiB in minutes. "0 or 1" counts the full-size variables that this witness has as bits.
+//! Prints CPU time of the one thread that works, the best of several runs. For the 2 KiB circuits and those that are
+//! named (`porep-32gib`, `windowpost-8mib` …) records the R1CS, derives the layout, and builds the witness of one
+//! partition, all once: for a PoRep of 32 GiB in minutes. "0 or 1" counts the full-size variables that this witness has
+//! as bits.
 
 use std::hint::black_box;
 use std::sync::Arc;

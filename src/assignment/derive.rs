@@ -10,9 +10,9 @@
 //! row stands in the same block and has no further variable. Newly found bits make more rows apply, until none does.
 //!
 //! So in every assignment that satisfies the R1CS these variables are 0 or 1, by induction over the order in which they
-//! are found. The rule covers boolean rows `(1 − x)x = 0`, conditional ones `(1 − b − x)x = 0`, and whatever is computed
-//! from bits: xor `2ab = a + b − x`, and, nor, SHA-256's ch. maj `(2d − b − c)a = d − x` is over four bits of which `d`
-//! is `bc` (or `(1 − b)c` …), which is why violated rows are looked at. Inputs other than ONE are never bits.
+//! are found. The rule covers boolean rows `(1 − x)x = 0`, conditional ones `(1 − b − x)x = 0`, and whatever is
+//! computed from bits: xor `2ab = a + b − x`, and, nor, SHA-256's ch. maj `(2d − b − c)a = d − x` is over four bits of
+//! which `d` is `bc` (or `(1 − b)c` …), which is why violated rows are looked at. Inputs other than ONE are never bits.
 //!
 //! # Blocks
 //!

@@ -74,7 +74,7 @@ impl Layout {
         self.full[aux as usize / 64] >> (aux % 64) & 1 == 1
     }
 
-    /// Full-size variables before `aux`: the slot of `aux` if it is full-size itself. Panics if there is no such variable.
+    /// Full-size variables before `aux`: its slot if it is full-size itself. Panics if there is no variable `aux`.
     #[inline]
     pub fn rank(&self, aux: u32) -> u32 {
         assert!(aux < self.aux_count, "aux variable {aux} of {}", self.aux_count);

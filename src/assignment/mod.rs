@@ -8,8 +8,8 @@
 //! - full-size (`layout.is_full(j)`): its value is `full[layout.rank(j)]`, its bit in `bits` is 0;
 //! - a bit otherwise: its value is its bit in `bits`.
 //!
-//! Bits behind the last aux variable are 0. `docs/FORMATS.md` has the details, and the rule by which a layout follows from
-//! an R1CS.
+//! Bits behind the last aux variable are 0. `docs/FORMATS.md` has the details, and the rule by which a layout follows
+//! from an R1CS.
 //!
 //! # Example
 //!
