@@ -27,7 +27,10 @@ fn sections_have_the_lengths_that_bellperson_gives_them() {
     for round in 0..60 {
         let mut program = match round % 2 {
             0 => noise(&mut rng),
-            _ => blocks(&mut rng, 4, below(&mut rng, 4), DISTURBANCES[round / 2 % DISTURBANCES.len()]),
+            _ => {
+                let disturbed = below(&mut rng, 4);
+                blocks(&mut rng, 4, disturbed, DISTURBANCES[round / 2 % DISTURBANCES.len()])
+            }
         };
         // No variable is in no row, or bellperson gives up.
         let all = (0..program.aux).map(|j| (bellpepper_core::Index::Aux(j), blstrs::Scalar::from(3))).collect();
