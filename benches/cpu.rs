@@ -180,7 +180,7 @@ fn porep(cpu: &CpuBackend) {
     for _ in 0..3 {
         timed("rows × z", || drop(cpu.evaluate_rows(&r1cs, &assignment)));
         timed("all sums", || {
-            cpu.prove(&circuit, &[Arc::clone(&assignment)], &Uncontrolled, &mut |_, sums| drop(sums.expect("sums")));
+            cpu.prove(&circuit, &[Arc::clone(&assignment)], &Uncontrolled, &mut |_, sums| _ = sums.expect("sums"));
         });
     }
 }

@@ -2,11 +2,19 @@
 //! over the threads of every block, against the definitions.
 #![cfg(cuda_host_twin)]
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use blstrs::Scalar as Fr;
 use cuzk as _; // links the host twin
 use ff::{Field, PrimeField};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
+
+/// The twin's blocks have one shared memory and one set of tables, as a device's kernel has: one test at a time.
+fn twin() -> MutexGuard<'static, ()> {
+    static TWIN: Mutex<()> = Mutex::new(());
+    TWIN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// An element in device form, aligned as the device's.
 #[repr(C, align(16))]
@@ -125,6 +133,7 @@ fn check(lg: u32, values: &[Fr], others: &[Fr]) {
 
 #[test]
 fn sizes_of_one_digit() {
+    let _twin = twin();
     for lg in 1..=9 {
         let n = 1 << lg;
         let mut single = vec![Fr::ZERO; n];
@@ -138,6 +147,7 @@ fn sizes_of_one_digit() {
 
 #[test]
 fn sizes_of_two_digits() {
+    let _twin = twin();
     for lg in 10..=13 {
         check(lg, &random(1 << lg, 5), &random(1 << lg, 6));
     }
@@ -160,11 +170,13 @@ fn check_both_ways(lg: u32) {
 /// 2^17 has a digit of 9 bits and a constant in its gap: the column's part of the factor is folded into twiddles.
 #[test]
 fn a_folding_pass() {
+    let _twin = twin();
     check_both_ways(17);
 }
 
 /// 2^19 has three digits: a pass in the middle, and gaps of which only the last takes two factors.
 #[test]
 fn a_size_of_three_digits() {
+    let _twin = twin();
     check_both_ways(19);
 }
