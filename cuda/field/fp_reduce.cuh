@@ -71,7 +71,8 @@ CZK_FN void montgomery_quotient(uint32_t &g0, uint32_t &g1, const column_t *c, u
 // The quotient of a digit d by X is floor((floor(d / 2^53) reciprocal - bias) / 2^23), with reciprocal = floor(2^76 / X).
 constexpr int32_t quotient_reciprocal = 4993, quotient_bias = 40000;
 
-// Step 3. 8 instructions a digit. Brings digits of |d| < 200 W to unsigned 64-bit digits below 0.83 W, none near 0: the quotients k are at most the exact
+// Step 3. 8 instructions a digit. Brings digits of |d| < 200 W to unsigned 64-bit digits below 0.83 W, none near 0: the
+// quotients k are at most the exact
 // ones, so that the neighbour's k can be added without a borrow. fp_bounds in tests/cuda_fp.rs proves both.
 CZK_FN void normalise(uint32_t *r, const digits96_t &d) {
     int32_t k[6];
