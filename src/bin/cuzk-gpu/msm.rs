@@ -1,6 +1,8 @@
 //! Checks of the MSM: bases with known logarithms, so that every sum is one multiple of the generator, and blst's
 //! own MSM once. Benches are in msm_bench.rs.
 
+pub use crate::msm_bench::bench;
+
 use crate::harness::{Failure, Harness};
 use crate::points::{
     bases_of, expect_point, host_points, inner_product, parts_buffer, random_scalar, random_scalars, words_of,
