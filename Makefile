@@ -36,7 +36,6 @@ bench: toolchain ## all benches that need no GPU; tables on stdout (many minutes
 	$(CARGO) bench --locked --features testing
 
 gpu-bundle: toolchain ## one folder with everything that tests and benches a GPU: target/gpu-bundle
-	$(MAKE) CUDA=1 CUDA_ARCHS="$(or $(CUDA_ARCHS),90)" cuda-binary
 	scripts/gpu-bundle.sh
 
 .PHONY: cuda-binary

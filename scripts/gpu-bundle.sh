@@ -13,7 +13,7 @@ limit_bytes=$((40 << 20))
 if [[ -z ${NVCC:-}${CUDA_HOME:-} ]] && ! command -v nvcc >/dev/null; then
     eval "$(scripts/cuda-toolkit.sh)"
 fi
-CUDA=1 CUDA_ARCHS=${CUDA_ARCHS:-90} cargo build --release --features testing --bin cuzk-gpu
+CUDA=1 CUDA_ARCHS=${CUDA_ARCHS:-90} cargo build --release --locked --features testing --bin cuzk-gpu
 rm -rf "$bundle"
 mkdir -p "$bundle"
 
