@@ -4,11 +4,11 @@ use std::fmt;
 
 use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::Scalar as Fr;
+use cuzk_reference::{porep_challenges, update_challenges, window_post_sectors, Blank, WINNING_POST_CHALLENGES};
 
 use crate::error::{Error, Result};
 use crate::r1cs::{Cache, Mark, Proposer, R1cs};
 
-use super::blank::{self, Blank};
 use super::pinned;
 
 /// What a circuit proves.
@@ -70,24 +70,46 @@ impl CircuitId {
 
     /// Synthesises the circuit without a witness: allocation closures fail if they are called.
     pub fn synthesize_blank<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> std::result::Result<(), SynthesisError> {
-        let blocks = blank::block_count(self).map_err(|error| SynthesisError::IoError(std::io::Error::other(error)))?;
-        Blank { id: self, blocks }.synthesize(cs)
+        let blocks = self.block_count().map_err(|error| SynthesisError::IoError(std::io::Error::other(error)))?;
+        self.blank(blocks).synthesize(cs)
     }
 
     /// Records the R1CS from a blank synthesis, in blocks: one per challenge of a PoRep or SnapDeals, one per sector of a
     /// PoSt. Takes 0.3 to 0.4 s per million constraints of a PoRep or SnapDeals, 1.6 s of a PoSt (benches/r1cs.rs).
     pub fn record(self) -> Result<R1cs> {
-        self.record_blocks(blank::block_count(self)?)
+        self.record_blocks(self.block_count()?)
+    }
+
+    /// Challenges of a partition, or sectors of a PoSt.
+    fn block_count(self) -> Result<usize> {
+        match self.kind {
+            Kind::PoRep => porep_challenges(self.sector_size)
+                .map_err(|error| Error::Internal(format!("public parameters: {error}"))),
+            Kind::SnapDeals => Ok(update_challenges(self.sector_size)),
+            Kind::WindowPoSt => Ok(window_post_sectors(self.sector_size)),
+            Kind::WinningPoSt => Ok(WINNING_POST_CHALLENGES),
+        }
+    }
+
+    /// The blank circuit, or one like it with another number of blocks (of which SnapDeals has always the same).
+    fn blank(self, blocks: usize) -> Blank {
+        let sector_size = self.sector_size;
+        match self.kind {
+            Kind::PoRep => Blank::PoRep { sector_size, challenges: blocks },
+            Kind::SnapDeals => Blank::Update { sector_size },
+            Kind::WindowPoSt => Blank::WindowPoSt { sector_size, sectors: blocks },
+            Kind::WinningPoSt => Blank::WinningPoSt { sector_size, sectors: blocks },
+        }
     }
 
     fn record_blocks(self, blocks: usize) -> Result<R1cs> {
-        R1cs::record(Blank { id: self, blocks }, Blocks(self.kind))
+        R1cs::record(self.blank(blocks), Blocks(self.kind))
     }
 
     /// The R1CS as [`Self::record`] makes it, from two blocks where that is enough: those of a PoRep and of a PoSt have no
     /// ports, so the rest follows, and the pinned hash of a full recording tells whether it does.
     pub fn record_pinned(self) -> Result<R1cs> {
-        let blocks = blank::block_count(self)?;
+        let blocks = self.block_count()?;
         if blocks > 2 && self.kind != Kind::SnapDeals {
             let r1cs = self.record_blocks(2).and_then(|r1cs| r1cs.with_repeats(blocks as u32));
             match r1cs {

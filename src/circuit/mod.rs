@@ -3,7 +3,6 @@
 //! A circuit is named by its kind and sector size. The registered proof's version doesn't matter to it: V1, V1_1,
 //! synthetic and non-interactive PoRep share one circuit, and so do the versions of a PoSt (only public inputs differ).
 
-mod blank;
 pub(crate) mod decode;
 mod id;
 mod pinned;
@@ -16,7 +15,7 @@ mod request;
 mod tests;
 pub mod update;
 
+pub use cuzk_reference::ReferenceCircuit;
+pub(crate) use cuzk_reference::ReferenceTree;
 pub use id::{Blocks, CircuitId, Kind};
-pub use reference::ReferenceCircuit;
-pub(crate) use reference::ReferenceTree;
 pub use request::{CheckedProofs, Partition, Request, VanillaProofs};

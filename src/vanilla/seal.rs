@@ -1,14 +1,14 @@
 //! Sealing a sector, up to the C1 output.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Cursor, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use filecoin_proofs_api::seal::{
+use cuzk_reference::sealing::{
     add_piece, generate_synth_proofs, seal_commit_phase1, seal_pre_commit_phase1, seal_pre_commit_phase2,
-    SealPreCommitPhase2Output,
 };
-use filecoin_proofs_api::{ApiFeature, PieceInfo, RegisteredSealProof, UnpaddedBytesAmount};
+use filecoin_proofs_api::seal::SealPreCommitPhase2Output;
+use filecoin_proofs_api::{ApiFeature, PieceInfo, RegisteredSealProof};
 use rand_core::RngCore;
 
 use super::{derived_bytes, derived_rng, failed, io_failed, PorepInput};
@@ -66,16 +66,16 @@ impl SealedSector {
         let ticket = derived_bytes(spec.seed, b"ticket");
         let phase1 = seal_pre_commit_phase1(
             spec.proof,
-            dir.join(CACHE),
-            dir.join(UNSEALED),
-            dir.join(REPLICA),
+            &dir.join(CACHE),
+            &dir.join(UNSEALED),
+            &dir.join(REPLICA),
             prover_id(spec.miner),
             spec.sector.into(),
             ticket,
             &pieces,
         )
         .map_err(failed("seal_pre_commit_phase1"))?;
-        let pre_commit = seal_pre_commit_phase2(phase1, dir.join(CACHE), dir.join(REPLICA))
+        let pre_commit = seal_pre_commit_phase2(phase1, &dir.join(CACHE), &dir.join(REPLICA))
             .map_err(failed("seal_pre_commit_phase2"))?;
         Ok(SealedSector { spec, dir: dir.to_owned(), pre_commit, pieces, ticket })
     }
@@ -136,11 +136,10 @@ pub(super) fn write_piece(
     seed: u64,
 ) -> Result<Vec<PieceInfo>> {
     let sector_bytes = u64::from(proof.sector_size());
-    let unpadded = UnpaddedBytesAmount(sector_bytes / 128 * 127);
-    let source = random_bytes(unpadded.0, purpose, seed);
+    let source = random_bytes(sector_bytes / 128 * 127, purpose, seed);
     let mut target = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path);
     let target = target.as_mut().map_err(|error| Error::Internal(format!("{}: {error}", path.display())))?;
-    let (piece, _) = add_piece(proof, Cursor::new(source), &mut *target, unpadded, &[]).map_err(failed("add_piece"))?;
+    let piece = add_piece(proof, source, target).map_err(failed("add_piece"))?;
     target.flush().map_err(io_failed(path.display()))?;
     Ok(vec![piece])
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use filecoin_proofs_api::update::{empty_sector_update_encode_into, generate_partition_proofs};
+use cuzk_reference::sealing::{empty_sector_update_encode_into, generate_partition_proofs};
 use filecoin_proofs_api::RegisteredUpdateProof;
 
 use super::seal::{write_piece, CACHE, REPLICA};
@@ -24,11 +24,11 @@ impl SealedSector {
 
         let encoded = empty_sector_update_encode_into(
             proof,
-            dir.join(REPLICA),
-            dir.join(CACHE),
-            self.dir.join(REPLICA),
-            self.dir.join(CACHE),
-            dir.join("staged"),
+            &dir.join(REPLICA),
+            &dir.join(CACHE),
+            &self.dir.join(REPLICA),
+            &self.dir.join(CACHE),
+            &dir.join("staged"),
             &pieces,
         )
         .map_err(failed("empty_sector_update_encode_into"))?;
@@ -37,10 +37,10 @@ impl SealedSector {
             self.comm_r(),
             encoded.comm_r_new,
             encoded.comm_d_new,
-            self.dir.join(REPLICA),
-            self.dir.join(CACHE),
-            dir.join(REPLICA),
-            dir.join(CACHE),
+            &self.dir.join(REPLICA),
+            &self.dir.join(CACHE),
+            &dir.join(REPLICA),
+            &dir.join(CACHE),
         )
         .map_err(failed("generate_partition_proofs"))?;
         Ok(UpdateInput {
