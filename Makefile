@@ -23,11 +23,11 @@ demo: toolchain ## prove and verify the preimage of a SHA-256 digest
 	$(CARGO) run $(CARGO_FLAGS) --quiet --features testing --example preimage
 
 test: toolchain ## all tests that need no GPU
-	$(CARGO) test $(CARGO_FLAGS) --features testing
+	$(CARGO) test $(CARGO_FLAGS) --workspace --features testing
 
 check: toolchain ## formatting, clippy, documentation, size and style rules
-	$(CARGO) fmt --check
-	$(CARGO) clippy $(CARGO_FLAGS) --all-targets --features testing -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets --features testing -- -D warnings
 	$(CARGO) clippy $(CARGO_FLAGS) --lib --bins -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --no-deps --quiet
 	$(CARGO) test $(CARGO_FLAGS) --features testing --test style

@@ -16,7 +16,18 @@ const DEPTH_MAX: usize = 4;
 fn sources_keep_the_rules() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for dir in ["src", "tests", "benches", "examples", "cuda", "fuzz/fuzz_targets", "go", "scripts"] {
+    for dir in [
+        "src",
+        "reference/src",
+        "archive",
+        "tests",
+        "benches",
+        "examples",
+        "cuda",
+        "fuzz/fuzz_targets",
+        "go",
+        "scripts",
+    ] {
         collect(&root.join(dir), &mut files);
     }
     files.push(root.join("build.rs"));
