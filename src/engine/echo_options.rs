@@ -1,0 +1,75 @@
+//! What an echo engine is opened with. Feature `testing` alone.
+
+use std::time::Duration;
+
+use crate::circuit::Kind;
+
+/// An engine for tests: every circuit is a tiny one with an SRS of its own, made at open from a fixed seed; requests are
+/// hashed into its public input instead of being decoded. All else is the real thing: queue, synthesis, proof, pairing
+/// check. Its devices are stand-ins for GPUs that fail on demand.
+#[derive(Clone, Debug)]
+pub struct EchoOptions {
+    /// Devices, named `echo-0`, `echo-1`, … with these names as UUIDs. Default: 1.
+    pub devices: u32,
+    /// Time that a partition takes on a device, beside its arithmetic. Default: none.
+    pub partition_time: Duration,
+    /// Time that loading a circuit takes, beside reading it. Default: none.
+    pub load_time: Duration,
+    /// Most partitions that a device takes as one batch. Default: 16.
+    pub max_batch: u32,
+    /// Faults from the start. More can be added by [`Engine::inject`](super::Engine::inject).
+    pub faults: Vec<EchoFault>,
+}
+
+/// A fault, and when it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EchoFault {
+    /// What goes wrong.
+    pub what: EchoFaultKind,
+    /// On which device; None: on any, the CPU's stand-in excepted.
+    pub device: Option<u32>,
+    /// For which kind; None: for any.
+    pub kind: Option<Kind>,
+    /// Occasions that pass unharmed first.
+    pub skip: u32,
+    /// Occasions after these that are hit.
+    pub count: u32,
+}
+
+/// What goes wrong. An occasion is a partition on a device, or what the fault says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EchoFaultKind {
+    /// The sums are wrong; the pairing check fails.
+    WrongSums,
+    /// DEVICE_LOST, and for everything on that device from then on.
+    DeviceLost,
+    /// The back end panics.
+    Panic,
+    /// The call doesn't return, and doesn't ask, until the engine is closed or [`Engine::inject`](super::Engine::inject)
+    /// is called with this kind and a count of 0.
+    Hang,
+    /// OUT_OF_MEMORY for every partition of a batch.
+    OutOfMemory,
+    /// INTERNAL for the partition.
+    Internal,
+    /// An occasion is a load: it fails with PARAMS_CORRUPT.
+    LoadFails,
+    /// An occasion is a synthesis: its assignment doesn't satisfy the circuit.
+    BadWitness,
+    /// An occasion is a synthesis: it panics.
+    SynthesisPanics,
+    /// An occasion is the check of a request: INVALID.
+    BadRequest,
+}
+
+impl Default for EchoOptions {
+    fn default() -> Self {
+        EchoOptions {
+            devices: 1,
+            partition_time: Duration::ZERO,
+            load_time: Duration::ZERO,
+            max_batch: 16,
+            faults: Vec::new(),
+        }
+    }
+}
