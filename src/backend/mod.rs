@@ -18,6 +18,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::time::Duration;
 
 use blstrs::{G1Projective, G2Projective};
 
@@ -59,6 +60,9 @@ pub trait Control: Sync {
     /// Runs a more urgent proof on `backend` from inside a batch, one level deep: the urgent batch's own control never
     /// answers [`Answer::Yield`].
     fn run_urgent(&self, backend: &dyn Backend);
+
+    /// Told by a load how far it is: `done` of `total`, in a unit of the back end's choice. Must return at once.
+    fn progress(&self, _done: u64, _total: u64) {}
 }
 
 /// The sums of one proof, in Jacobian form, without alpha, beta, delta and blinding.
@@ -96,6 +100,65 @@ pub trait Backend: Send + Sync {
     /// A circuit that isn't resident gives CLOSED for each; an assignment whose counts don't fit the circuit gives
     /// INVALID for it alone.
     fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>);
+
+    /// The device's UUID as its maker's tools print it; empty for the CPU.
+    fn uuid(&self) -> &str {
+        ""
+    }
+
+    /// What `circuit` takes while it is resident, and the vectors of a partition. Reads counts alone.
+    fn footprint(&self, _circuit: &Circuit) -> Footprint {
+        Footprint::default()
+    }
+
+    /// Most assignments of `circuit` that one call of `prove` gains by, at least 1.
+    fn max_batch(&self, _circuit: &Circuit) -> usize {
+        16
+    }
+
+    /// The pools that it holds. Calls no driver and never waits for a batch.
+    fn pools(&self) -> BackendPools {
+        BackendPools::default()
+    }
+
+    /// Gives back idle buffers; resident circuits stay.
+    fn trim(&self) {}
+
+    /// How long a call may go without a question before its caller takes it for hung.
+    fn hang_limit(&self) -> Duration {
+        Duration::from_secs(2)
+    }
+}
+
+/// Bytes by where they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Ordinary host memory.
+    pub host_bytes: u64,
+    /// Pinned host memory.
+    pub pinned_bytes: u64,
+    /// Device memory. A back end that can do with less, streaming the rest, says what makes it fast.
+    pub device_bytes: u64,
+}
+
+/// A pool of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolUse {
+    /// Its budget; 0 if there is none.
+    pub total_bytes: u64,
+    /// Bytes in use.
+    pub used_bytes: u64,
+    /// The most that was in use at once.
+    pub peak_bytes: u64,
+}
+
+/// The pools of a back end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackendPools {
+    /// Pinned host memory.
+    pub pinned: PoolUse,
+    /// Device memory.
+    pub device: PoolUse,
 }
 
 /// A control that always answers [`Answer::Continue`].

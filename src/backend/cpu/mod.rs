@@ -22,9 +22,10 @@ use self::batch::Batch;
 use self::query::stopped;
 use self::resident::{Resident, Workspace};
 use self::workers::{Stop, Tiles, Workers};
-use super::{Backend, Circuit, Control, Done};
+use super::{Backend, Circuit, Control, Done, Footprint};
 use crate::assignment::Assignment;
 use crate::error::{Error, Result};
+use crate::srs::Section;
 
 mod add;
 #[cfg(test)]
@@ -134,7 +135,7 @@ impl CpuBackend {
     }
 
     /// Frees the spare memory that is larger than any resident circuit needs.
-    fn trim(&self, circuits: &HashMap<u64, Slot>) {
+    fn free_oversized(&self, circuits: &HashMap<u64, Slot>) {
         let needed = circuits.values().map(|slot| match slot {
             Slot::Ready(resident) => resident.domain.size(),
             Slot::Loading(_) => 0,
@@ -166,7 +167,7 @@ impl Backend for CpuBackend {
         let mut circuits = lock(&self.circuits);
         if let Some(Slot::Ready(_)) = circuits.get(&circuit.id()) {
             circuits.remove(&circuit.id());
-            self.trim(&circuits);
+            self.free_oversized(&circuits);
         }
     }
 
@@ -185,7 +186,29 @@ impl Backend for CpuBackend {
         drop(resident);
         let circuits = lock(&self.circuits);
         lock(&self.spare).push(space);
-        self.trim(&circuits);
+        self.free_oversized(&circuits);
+    }
+
+    fn footprint(&self, circuit: &Circuit) -> Footprint {
+        let domain = 1u64 << circuit.r1cs().lg_domain_size();
+        let sections = [Section::L, Section::A, Section::BG2].map(|s| circuit.srs().count(s) * s.point_bytes());
+        // H is padded to the domain; a domain has twiddles of half its size, and a proof three vectors of it.
+        let vectors = domain * (Section::H.point_bytes() + 16 + 3 * 32);
+        Footprint { host_bytes: sections.iter().sum::<u64>() + vectors, ..Footprint::default() }
+    }
+
+    fn max_batch(&self, _circuit: &Circuit) -> usize {
+        // Assignments are proved one after another; what waits in a batch can't go elsewhere.
+        2
+    }
+
+    fn trim(&self) {
+        lock(&self.spare).clear();
+    }
+
+    fn hang_limit(&self) -> Duration {
+        // A host that is short of cores is slow, not broken.
+        Duration::from_secs(60)
     }
 }
 
