@@ -14,7 +14,7 @@ endif
 endif
 export CUDA
 
-.PHONY: all demo test check bench gpu-bundle fuzz clean help toolchain
+.PHONY: all demo test check bench gpu-bundle golden fuzz clean help toolchain
 
 all: toolchain $(TOOLKIT) ## build the library and the tools (default)
 	$(CARGO) build $(CARGO_FLAGS)
@@ -41,6 +41,9 @@ gpu-bundle: toolchain ## one folder with everything that tests and benches a GPU
 .PHONY: cuda-binary
 cuda-binary: $(TOOLKIT)
 	$(CARGO) build $(CARGO_FLAGS) --features testing --bin cuzk-gpu
+
+golden: toolchain ## bellperson's proofs in testdata/golden, made again (ten minutes)
+	$(CARGO) run $(CARGO_FLAGS) --features testing --example golden
 
 fuzz: ## five minutes of every fuzz target
 	scripts/fuzz.sh

@@ -57,7 +57,7 @@ fn main() {
         let (input, make) = timed(|| input(id));
         let (checked, check) = timed(|| input.check().expect("what was made is true"));
         let (r1cs, record) = timed(|| id.r1cs(&cache).expect("the circuit can be recorded"));
-        let layouts = Arc::new(Layouts::pinned(Layout::derive(&r1cs)));
+        let layouts = Arc::new(Layouts::pinned(id.layout(&r1cs).expect("the pinned layout")));
         let partition = checked.partitions().next().expect("there is a partition");
         let (assignment, synth) = timed(|| {
             let builder = Builder::new(&layouts, r1cs.input_count);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use cuzk::assignment::{Layout, Layouts};
+use cuzk::assignment::Layouts;
 use cuzk::backend::Circuit;
 use cuzk::circuit::registered::params_file_name;
 use cuzk::circuit::CircuitId;
@@ -52,7 +52,7 @@ impl Sources {
         let srs = Arc::new(self.srs(id)?);
         let _step = Step::new(format!("recording {id}"));
         let r1cs = Arc::new(id.r1cs(&Cache::new(&self.cache))?);
-        let layouts = Arc::new(Layouts::pinned(Layout::derive(&r1cs)));
+        let layouts = Arc::new(Layouts::pinned(id.layout(&r1cs)?));
         Ok(Ready { circuit: Circuit::new(id.to_string(), r1cs, srs)?, layouts })
     }
 
