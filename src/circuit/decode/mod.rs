@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 
-/// Longest text of a decoder that is passed on: messages may quote the input.
+/// Longest text of a decoder that is passed on.
 const MAX_MESSAGE_CHARS: usize = 120;
 
 /// Decodes a JSON document that must end where the bytes end. Errors: INVALID naming `field`.
@@ -43,13 +43,25 @@ pub fn check_byte_limit(field: &'static str, count: usize, max: usize) -> Result
     }
 }
 
-/// INVALID, with the decoder's own text cut short.
+/// INVALID, with the decoder's own text cut short and without what it quotes of the input: errors go to logs.
 pub(super) fn undecodable(field: &'static str, message: &str) -> Error {
+    // What stands behind the last "expected" are our own names.
+    let split = message.rfind(", expected").unwrap_or(message.len());
+    let found = without_quoted(&without_quoted(&message[..split], '"'), '`');
+    let message = found + &message[split..];
     let mut reason: String = message.chars().take(MAX_MESSAGE_CHARS).collect();
     if reason.len() < message.len() {
         reason.push('…');
     }
     Error::invalid(field, reason)
+}
+
+/// `text` with an ellipsis for what stands between its first and its last `quote`.
+fn without_quoted(text: &str, quote: char) -> String {
+    match (text.find(quote), text.rfind(quote)) {
+        (Some(first), Some(last)) if first < last => format!("{}…{}", &text[..=first], &text[last..]),
+        _ => text.to_owned(),
+    }
 }
 
 /// Where in a request a vanilla proof stands.
@@ -85,4 +97,30 @@ pub fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Check {
 /// Passes if a list has the length `expected`.
 pub fn ensure_count(found: usize, expected: usize) -> Check {
     ensure(found == expected, || format!("{found} entries instead of {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Known {
+        #[allow(dead_code)]
+        count: u32,
+    }
+
+    #[test]
+    fn errors_quote_nothing_of_the_input() {
+        for text in [
+            r#"{"count": "secret, expected \"secret"}"#,
+            r#"{"secret, expected `secret`": 1}"#,
+            r#"{"count": 1, "sec\"ret": 1}"#,
+            r#"{"count": 1} secret"#,
+        ] {
+            let error = from_json::<Known>("c1", text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("c1") && error.contains("line 1"), "{error}");
+            assert!(!error.contains("sec"), "{error}");
+        }
+    }
 }
