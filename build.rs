@@ -82,6 +82,7 @@ fn kernels(nvcc: &Path, testing: bool) {
     for lib in ["pthread", "dl", "rt", "stdc++"] {
         println!("cargo:rustc-link-lib={lib}");
     }
+    println!("cargo:rustc-env=CUZK_CUDA_ARCHS={}", archs().join(" "));
     println!("cargo:rustc-cfg=cuda");
 }
 

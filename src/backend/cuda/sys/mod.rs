@@ -1,25 +1,33 @@
 //! The kernels' C interface (cuda/exports) and its status, as Rust sees them. One module per header.
+//!
+//! A build for tests without CUDA links [`fake`] instead of the kernels: the same C functions, on the host.
 
 mod curve;
+#[cfg(all(not(cuda), feature = "testing"))]
+pub mod fake;
+mod groth16;
 mod msm;
 mod ntt;
 mod rows;
 mod runtime;
-#[cfg(feature = "testing")]
+#[cfg(all(cuda, feature = "testing"))]
 pub mod testing;
 
 pub use curve::Curve;
+pub use groth16::gather;
 pub use msm::{
     fixed_base, fixed_base_workspace_bytes, ones_indices, ones_workspace_bytes, sum, sum_workspace_bytes, MsmPhase,
     MsmPlan, MsmStreams, MsmTerm, MsmTrace, OnesBits, MSM_PARTS, MSM_TERMS,
 };
-#[cfg(feature = "testing")]
+#[cfg(all(cuda, feature = "testing"))]
 pub use ntt::fr_bench;
-pub use ntt::{fr_from_canonical, fr_from_montgomery, fr_to_canonical, Ntt, Transform};
+#[cfg(cuda)]
+pub use ntt::{fr_from_canonical, fr_to_canonical, Transform};
+pub use ntt::{fr_from_montgomery, Ntt};
 pub use rows::{DeviceRows, DeviceZ, RowsOf};
 pub use runtime::{
-    device_count, device_info, device_memory, driver_version, use_device, DeviceBuffer, DeviceInfo, Event,
-    PinnedBuffer, Stream,
+    calls, copy, device_count, device_info, device_memory, driver_version, fill, use_device, Calls, DeviceBuffer,
+    DeviceInfo, Event, PinnedBuffer, Stream,
 };
 
 use std::ffi::c_void;

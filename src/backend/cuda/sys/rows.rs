@@ -1,7 +1,7 @@
 //! cuda/exports/rows.h: rows of A and B times z on the device.
 
 use super::{CudaError, DeviceBuffer, Status, Stream};
-use crate::r1cs::{Matrix, R1cs, Segment};
+use crate::r1cs::{Column, Matrix, R1cs, Segment};
 use blstrs::Scalar as Fr;
 use ff::{Field, PrimeField};
 use std::ffi::c_void;
@@ -14,31 +14,31 @@ const COEFFICIENT_BYTES: usize = 64;
 const NO_INDEX: u32 = 0xffff;
 
 #[repr(C)]
-struct RawSegment {
-    row_count: u32,
-    repeat_count: u32,
-    input_count: u32,
-    aux_base: u32,
-    aux_stride: u32,
-    input_base: u32,
-    input_stride: u32,
-    port_count: u32,
-    ports: *const c_void,
-    dictionary: *const c_void,
-    dictionary_one: u32,
-    dictionary_minus_one: u32,
+pub(super) struct RawSegment {
+    pub row_count: u32,
+    pub repeat_count: u32,
+    pub input_count: u32,
+    pub aux_base: u32,
+    pub aux_stride: u32,
+    pub input_base: u32,
+    pub input_stride: u32,
+    pub port_count: u32,
+    pub ports: *const c_void,
+    pub dictionary: *const c_void,
+    pub dictionary_one: u32,
+    pub dictionary_minus_one: u32,
 }
 
 #[repr(C)]
-struct RawMatrix {
-    row_starts: *const c_void,
-    columns: *const c_void,
-    coefficients: *const c_void,
-    escape_positions: *const c_void,
-    escapes: *const c_void,
-    long_rows: *const c_void,
-    escape_count: u32,
-    long_count: u32,
+pub(super) struct RawMatrix {
+    pub row_starts: *const c_void,
+    pub columns: *const c_void,
+    pub coefficients: *const c_void,
+    pub escape_positions: *const c_void,
+    pub escapes: *const c_void,
+    pub long_rows: *const c_void,
+    pub escape_count: u32,
+    pub long_count: u32,
 }
 
 /// `czk_rows_z_t`: a compact assignment on the device, as pointers, so that a back end can take it from an arena.
@@ -79,13 +79,16 @@ pub enum RowsOf {
     B,
 }
 
+#[derive(Clone, Copy)]
 struct DeviceMatrix {
-    row_starts: DeviceBuffer<u32>,
-    columns: DeviceBuffer<u32>,
-    coefficients: DeviceBuffer<u16>,
-    escape_positions: DeviceBuffer<u32>,
-    escapes: DeviceBuffer<u8>,
-    long_rows: DeviceBuffer<u32>,
+    row_starts: *const c_void,
+    columns: *const c_void,
+    coefficients: *const c_void,
+    escape_positions: *const c_void,
+    escapes: *const c_void,
+    long_rows: *const c_void,
+    escape_count: u32,
+    long_count: u32,
 }
 
 struct DeviceSegment {
@@ -93,7 +96,7 @@ struct DeviceSegment {
     row_count: u32,
     repeat_count: u32,
     places: [u32; 5],
-    ports: DeviceBuffer<u32>,
+    ports: *const c_void,
     a: DeviceMatrix,
     b: DeviceMatrix,
 }
@@ -102,96 +105,159 @@ struct DeviceSegment {
 pub struct DeviceRows {
     input_count: u32,
     constraint_count: u64,
-    dictionary: DeviceBuffer<u8>,
+    bytes: u64,
+    dictionary: *const c_void,
     dictionary_one: u32,
     dictionary_minus_one: u32,
     segments: Vec<DeviceSegment>,
+    /// Where they aren't in the caller's memory.
+    _owner: Option<DeviceBuffer<u8>>,
 }
 
-/// Coefficients in the 64 bytes that products take.
-fn coefficients(values: &[Fr], stream: &Stream) -> Result<DeviceBuffer<u8>, CudaError> {
-    let canonical: Vec<[u8; 32]> = values.iter().map(|value| value.to_repr()).collect();
-    let canonical = DeviceBuffer::from_slice(&canonical, stream)?;
-    let out = DeviceBuffer::new(COEFFICIENT_BYTES * values.len())?;
-    // SAFETY: both buffers hold `values.len()` entries and outlive the stream's work, which is waited for.
-    unsafe { czk_rows_dictionary(out.as_ptr(), canonical.as_ptr(), values.len() as u32, stream.as_ptr()) }.ok()?;
-    stream.wait()?;
-    Ok(out)
+/// Copies host bytes to device memory, in the order of the stream that the rows are placed on.
+pub type Copier<'a, E> = &'a mut dyn FnMut(*mut c_void, &[u8]) -> Result<(), E>;
+
+/// Cuts one piece of device memory into arrays and fills them. Without a copier it only measures.
+struct Placer<'a, E> {
+    base: *mut c_void,
+    used: u64,
+    copy: Option<Copier<'a, E>>,
 }
 
-impl DeviceMatrix {
-    fn new(matrix: &Matrix, stream: &Stream) -> Result<Self, CudaError> {
-        let columns: Vec<u32> = matrix.columns.iter().map(|column| column.0).collect();
+/// Every array begins at a multiple of this.
+const ALIGN: u64 = 256;
+
+impl<E: From<CudaError>> Placer<'_, E> {
+    fn take(&mut self, bytes: u64) -> *mut c_void {
+        let at = self.base.cast::<u8>().wrapping_add(self.used as usize);
+        self.used += bytes.next_multiple_of(ALIGN);
+        at.cast()
+    }
+
+    fn place<T>(&mut self, values: &[T]) -> Result<*const c_void, E> {
+        let at = self.take(size_of_val(values) as u64);
+        // SAFETY: the values are plain integers or arrays of bytes, without padding.
+        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) };
+        match &mut self.copy {
+            Some(copy) if !bytes.is_empty() => copy(at, bytes)?,
+            _ => {}
+        }
+        Ok(at)
+    }
+
+    /// Coefficients in the 64 bytes that products take.
+    fn coefficients(&mut self, values: &[Fr], stream: Option<&Stream>) -> Result<*const c_void, E> {
+        let canonical: Vec<[u8; 32]> = values.iter().map(|value| value.to_repr()).collect();
+        let canonical = self.place(&canonical)?;
+        let out = self.take((COEFFICIENT_BYTES * values.len()) as u64);
+        if let Some(stream) = stream {
+            // SAFETY: both places hold `values.len()` entries, as the caller of `DeviceRows::at` promises.
+            unsafe { czk_rows_dictionary(out, canonical, values.len() as u32, stream.as_ptr()) }.ok()?;
+        }
+        Ok(out)
+    }
+
+    fn matrix(&mut self, matrix: &Matrix, stream: Option<&Stream>) -> Result<DeviceMatrix, E> {
         let (positions, escapes): (Vec<u32>, Vec<Fr>) = matrix.escapes.iter().copied().unzip();
         let lengths = matrix.row_starts.windows(2).map(|pair| pair[1] - pair[0]);
         let long: Vec<u32> =
             (0..).zip(lengths).filter(|&(_, length)| length > LONG_ABOVE).map(|(row, _)| row).collect();
         Ok(DeviceMatrix {
-            row_starts: DeviceBuffer::from_slice(&matrix.row_starts, stream)?,
-            columns: DeviceBuffer::from_slice(&columns, stream)?,
-            coefficients: DeviceBuffer::from_slice(&matrix.coefficients, stream)?,
-            escape_positions: DeviceBuffer::from_slice(&positions, stream)?,
-            escapes: coefficients(&escapes, stream)?,
-            long_rows: DeviceBuffer::from_slice(&long, stream)?,
+            row_starts: self.place(&matrix.row_starts)?,
+            columns: self.place(&matrix.columns)?,
+            coefficients: self.place(&matrix.coefficients)?,
+            escape_positions: self.place(&positions)?,
+            escapes: self.coefficients(&escapes, stream)?,
+            long_rows: self.place(&long)?,
+            escape_count: positions.len() as u32,
+            long_count: long.len() as u32,
         })
     }
 
-    fn raw(&self) -> RawMatrix {
-        RawMatrix {
-            row_starts: self.row_starts.as_ptr(),
-            columns: self.columns.as_ptr(),
-            coefficients: self.coefficients.as_ptr(),
-            escape_positions: self.escape_positions.as_ptr(),
-            escapes: self.escapes.as_ptr(),
-            long_rows: self.long_rows.as_ptr(),
-            escape_count: self.escape_positions.len() as u32,
-            long_count: self.long_rows.len() as u32,
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.row_starts.bytes()
-            + self.columns.bytes()
-            + self.coefficients.bytes()
-            + self.escape_positions.bytes()
-            + self.escapes.bytes()
-            + self.long_rows.bytes()
-    }
-}
-
-impl DeviceSegment {
-    fn new(segment: &Segment, stream: &Stream) -> Result<Self, CudaError> {
-        let s = segment;
+    fn segment(&mut self, s: &Segment, stream: Option<&Stream>) -> Result<DeviceSegment, E> {
         Ok(DeviceSegment {
             first_row: s.first_row,
             row_count: s.row_count,
             repeat_count: s.repeat_count,
             places: [s.aux_base, s.aux_stride, s.input_base, s.input_stride, s.port_count],
-            ports: DeviceBuffer::from_slice(&s.ports, stream)?,
-            a: DeviceMatrix::new(&s.a, stream)?,
-            b: DeviceMatrix::new(&s.b, stream)?,
+            ports: self.place(&s.ports)?,
+            a: self.matrix(&s.a, stream)?,
+            b: self.matrix(&s.b, stream)?,
+        })
+    }
+
+    fn rows(mut self, r1cs: &R1cs, stream: Option<&Stream>) -> Result<DeviceRows, E> {
+        let index_of = |value: Fr| r1cs.dictionary.iter().position(|v| *v == value).map_or(NO_INDEX, |at| at as u32);
+        let dictionary = self.coefficients(&r1cs.dictionary, stream)?;
+        let segments = r1cs.segments.iter().map(|s| self.segment(s, stream)).collect::<Result<_, _>>()?;
+        Ok(DeviceRows {
+            input_count: r1cs.input_count,
+            constraint_count: r1cs.constraint_count,
+            bytes: self.used,
+            dictionary,
+            dictionary_one: index_of(Fr::ONE),
+            dictionary_minus_one: index_of(-Fr::ONE),
+            segments,
+            _owner: None,
         })
     }
 }
 
+const _: () = assert!(size_of::<Column>() == 4);
+
+impl DeviceMatrix {
+    fn raw(&self) -> RawMatrix {
+        RawMatrix {
+            row_starts: self.row_starts,
+            columns: self.columns,
+            coefficients: self.coefficients,
+            escape_positions: self.escape_positions,
+            escapes: self.escapes,
+            long_rows: self.long_rows,
+            escape_count: self.escape_count,
+            long_count: self.long_count,
+        }
+    }
+}
+
 impl DeviceRows {
-    /// Copies the rows of A and B to the stream's device. Takes its memory here, and none later.
+    /// Bytes of device memory that the rows of `r1cs` take.
+    pub fn bytes_for(r1cs: &R1cs) -> u64 {
+        let placer = Placer::<CudaError> { base: std::ptr::null_mut(), used: 0, copy: None };
+        placer.rows(r1cs, None).map_or(0, |rows| rows.bytes)
+    }
+
+    /// Copies the rows of A and B to the stream's device, into memory of its own.
     pub fn new(r1cs: &R1cs, stream: &Stream) -> Result<Self, CudaError> {
-        let index_of = |value: Fr| r1cs.dictionary.iter().position(|v| *v == value).map_or(NO_INDEX, |at| at as u32);
-        Ok(DeviceRows {
-            input_count: r1cs.input_count,
-            constraint_count: r1cs.constraint_count,
-            dictionary: coefficients(&r1cs.dictionary, stream)?,
-            dictionary_one: index_of(Fr::ONE),
-            dictionary_minus_one: index_of(-Fr::ONE),
-            segments: r1cs.segments.iter().map(|s| DeviceSegment::new(s, stream)).collect::<Result<_, _>>()?,
-        })
+        let owner = DeviceBuffer::<u8>::new(Self::bytes_for(r1cs) as usize)?;
+        let mut copy = |to: *mut c_void, bytes: &[u8]| {
+            // SAFETY: inside the buffer, and the stream is waited for before the bytes go away.
+            unsafe { czk_copy(to, bytes.as_ptr().cast(), bytes.len() as u64, stream.as_ptr()) }.ok()?;
+            stream.wait()
+        };
+        // SAFETY: the buffer has the bytes that are asked for, and lives as long as the rows.
+        let rows = unsafe { Self::at(owner.as_ptr(), r1cs, &mut copy, stream)? };
+        stream.wait()?;
+        Ok(DeviceRows { _owner: Some(owner), ..rows })
+    }
+
+    /// Puts the rows of A and B at `base` by `copy`; they are there when the stream gets there.
+    ///
+    /// # Safety
+    /// `base` are [`Self::bytes_for`] bytes on the stream's device that outlive what is returned, and `copy` copies what
+    /// it is told to in the order of `stream`.
+    pub unsafe fn at<E: From<CudaError>>(
+        base: *mut c_void,
+        r1cs: &R1cs,
+        copy: Copier<'_, E>,
+        stream: &Stream,
+    ) -> Result<Self, E> {
+        Placer { base, used: 0, copy: Some(copy) }.rows(r1cs, Some(stream))
     }
 
     /// Bytes of device memory that the rows take.
     pub fn bytes(&self) -> u64 {
-        let segments = self.segments.iter().map(|s| s.ports.bytes() + s.a.bytes() + s.b.bytes());
-        self.dictionary.bytes() + segments.sum::<u64>()
+        self.bytes
     }
 
     /// `out[row] = (A or B)·z` for every row of the QAP, 0 from there to `2^lg_size`.
@@ -219,8 +285,8 @@ impl DeviceRows {
                 input_base,
                 input_stride,
                 port_count,
-                ports: segment.ports.as_ptr(),
-                dictionary: self.dictionary.as_ptr(),
+                ports: segment.ports,
+                dictionary: self.dictionary,
                 dictionary_one: self.dictionary_one,
                 dictionary_minus_one: self.dictionary_minus_one,
             };

@@ -4,6 +4,7 @@ use super::{CudaError, Status};
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[repr(C)]
 struct RawDevice {
@@ -40,6 +41,52 @@ extern "C" {
     fn czk_event_wait(event: *mut c_void) -> Status;
     fn czk_event_done(event: *mut c_void, done: *mut i32) -> Status;
     fn czk_event_ms(start: *mut c_void, stop: *mut c_void, ms: *mut f32) -> Status;
+}
+
+static DEVICE_ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static PINNED_ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static STREAMS: AtomicU64 = AtomicU64::new(0);
+static EVENTS: AtomicU64 = AtomicU64::new(0);
+
+/// Calls of this process that take memory or handles from the driver; nothing here registers memory of others. A prover
+/// that is warm makes none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// cudaMalloc.
+    pub device_allocations: u64,
+    /// cudaHostAlloc.
+    pub pinned_allocations: u64,
+    /// cudaStreamCreate.
+    pub streams: u64,
+    /// cudaEventCreate.
+    pub events: u64,
+}
+
+/// How often they were called so far, refused calls included.
+pub fn calls() -> Calls {
+    Calls {
+        device_allocations: DEVICE_ALLOCATIONS.load(Ordering::Relaxed),
+        pinned_allocations: PINNED_ALLOCATIONS.load(Ordering::Relaxed),
+        streams: STREAMS.load(Ordering::Relaxed),
+        events: EVENTS.load(Ordering::Relaxed),
+    }
+}
+
+/// Launches a copy of `bytes` bytes; kinds follow from the pointers. From or to memory that isn't pinned it is complete
+/// on the host's side when this returns.
+///
+/// # Safety
+/// Both ranges stay valid until the stream gets there, and pinned memory unchanged.
+pub unsafe fn copy(to: *mut c_void, from: *const c_void, bytes: u64, stream: &Stream) -> Result<(), CudaError> {
+    czk_copy(to, from, bytes, stream.0).ok()
+}
+
+/// Launches the filling of device memory.
+///
+/// # Safety
+/// The range stays valid until the stream gets there.
+pub unsafe fn fill(to: *mut c_void, byte: u8, bytes: u64, stream: &Stream) -> Result<(), CudaError> {
+    czk_fill(to, byte.into(), bytes, stream.0).ok()
 }
 
 /// What of a device decides layouts, window sizes and the choice of it.
@@ -120,6 +167,7 @@ pub struct Stream(*mut c_void);
 impl Stream {
     /// On the current device.
     pub fn new() -> Result<Self, CudaError> {
+        STREAMS.fetch_add(1, Ordering::Relaxed);
         let mut stream = null_mut();
         // SAFETY: the pointer is valid for the call.
         unsafe { czk_stream_create(&mut stream) }.ok()?;
@@ -154,6 +202,17 @@ impl Drop for Stream {
 /// A CUDA event; destroyed when dropped.
 pub struct Event(*mut c_void);
 
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Event({:p})", self.0)
+    }
+}
+
+// SAFETY: CUDA's event handles may be used from any thread; the calls that take one are thread-safe.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
 impl Event {
     /// Without times: cheaper to record.
     pub fn new() -> Result<Self, CudaError> {
@@ -166,6 +225,7 @@ impl Event {
     }
 
     fn create(timing: i32) -> Result<Self, CudaError> {
+        EVENTS.fetch_add(1, Ordering::Relaxed);
         let mut event = null_mut();
         // SAFETY: the pointer is valid for the call.
         unsafe { czk_event_create(timing, &mut event) }.ok()?;
@@ -225,6 +285,7 @@ impl<T: Copy> DeviceBuffer<T> {
     pub fn new(len: usize) -> Result<Self, CudaError> {
         let mut pointer = null_mut();
         if len > 0 {
+            DEVICE_ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
             // SAFETY: the pointer is valid for the call.
             unsafe { czk_device_alloc((len * size_of::<T>()) as u64, &mut pointer) }.ok()?;
         }
@@ -329,6 +390,7 @@ impl<T: Copy> PinnedBuffer<T> {
     pub fn zeroed(len: usize) -> Result<Self, CudaError> {
         let mut pointer = null_mut();
         let bytes = (len * size_of::<T>()).max(1);
+        PINNED_ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the pointer is valid for the call, and the memory it returns is `bytes` long.
         unsafe {
             czk_pinned_alloc(bytes as u64, &mut pointer).ok()?;
@@ -337,6 +399,11 @@ impl<T: Copy> PinnedBuffer<T> {
         Ok(Self { pointer: pointer.cast(), len })
     }
 }
+
+// SAFETY: it owns plain memory, as a Box does.
+unsafe impl<T: Copy + Send> Send for PinnedBuffer<T> {}
+// SAFETY: as above.
+unsafe impl<T: Copy + Sync> Sync for PinnedBuffer<T> {}
 
 impl<T: Copy> std::ops::Deref for PinnedBuffer<T> {
     type Target = [T];

@@ -1,0 +1,8 @@
+//! The CUDA back end on a fake machine (`backend::cuda::sys::fake`): everything above the kernels' C functions is the
+//! shipped code, and its sums are the CPU back end's.
+
+#[cfg(not(cuda))]
+mod proofs;
+#[cfg(not(cuda))]
+#[path = "../backend_cpu_support/mod.rs"]
+mod support;
