@@ -6,14 +6,15 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::config::Uuid;
 use super::device::Shared;
 use super::job::{Ear, Item, Job, Message, Reply, Work};
+use super::plan::Plan;
 use super::prepare::{Prepared, PreparedLayout};
+use super::resident::SrsOnDevice;
 use super::stats::CudaStats;
 use super::turn::Turns;
 use crate::assignment::{Assignment, Layout};
-use crate::backend::{Answer, Backend, Circuit, Control, Done, Sums, Uncontrolled};
+use crate::backend::{Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PoolUse, Sums, Uncontrolled};
 use crate::error::{Error, Result};
 
 /// Longest silence of a device thread that has a job.
@@ -71,19 +72,9 @@ impl CudaBackend {
         }
     }
 
-    /// The device's UUID.
-    pub fn uuid(&self) -> Uuid {
-        self.shared.with_stats(|stats| stats.uuid)
-    }
-
     /// Counters and gauges, as they were after the last job. Never blocks on the device.
     pub fn stats(&self) -> CudaStats {
         self.shared.with_stats(|stats| stats.clone())
-    }
-
-    /// Gives back device and pinned memory that nothing uses. Waits for its turn. Errors: DEVICE_LOST, CLOSED.
-    pub fn trim(&self) -> Result<()> {
-        self.converse(Work::Trim, &mut Caller::new(&Uncontrolled, None, 1, false), None)
     }
 
     /// Asks the device thread for its numbers. Waits for its turn. Errors: DEVICE_LOST, CLOSED.
@@ -259,6 +250,7 @@ impl CudaBackend {
                     // A thread that is gone shows at the next message.
                     let _ = replies.send(reply);
                 }
+                Ok(Message::Progress(done, total)) => caller.control.progress(done, total),
                 Ok(Message::Done(index, result)) => caller.finish(index, result.and_then(|raw| raw.sums())),
                 Ok(Message::End(end)) => return end,
                 Err(RecvTimeoutError::Timeout) => {
@@ -295,6 +287,45 @@ impl Backend for CudaBackend {
     fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>) {
         self.prove_via(None, circuit, assignments, control, done);
     }
+
+    fn uuid(&self) -> &str {
+        &self.shared.uuid
+    }
+
+    fn footprint(&self, circuit: &Circuit) -> Footprint {
+        footprint(circuit)
+    }
+
+    fn max_batch(&self, _circuit: &Circuit) -> usize {
+        // Everything a proof needs is resident: a second assignment only spares the hand-over.
+        2
+    }
+
+    fn pools(&self) -> BackendPools {
+        self.shared.with_stats(|stats| BackendPools {
+            pinned: PoolUse {
+                total_bytes: stats.pinned_cap_bytes,
+                used_bytes: stats.pinned_held_bytes,
+                peak_bytes: stats.pinned_peak_bytes,
+            },
+            device: PoolUse {
+                total_bytes: stats.memory_cap_bytes,
+                used_bytes: stats.memory_held_bytes,
+                peak_bytes: stats.memory_peak_bytes,
+            },
+        })
+    }
+
+    /// Waits for its turn.
+    fn trim(&self) {
+        if let Err(error) = self.converse(Work::Trim, &mut Caller::new(&Uncontrolled, None, 1, false), None) {
+            log::warn!("{}: nothing is given back: {error}", self.shared.label);
+        }
+    }
+
+    fn hang_limit(&self) -> Duration {
+        PATIENCE
+    }
 }
 
 impl Backend for Inside<'_> {
@@ -313,6 +344,32 @@ impl Backend for Inside<'_> {
     fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>) {
         self.backend.prove_via(Some(self.replies), circuit, assignments, control, done);
     }
+
+    fn uuid(&self) -> &str {
+        self.backend.uuid()
+    }
+
+    fn footprint(&self, circuit: &Circuit) -> Footprint {
+        footprint(circuit)
+    }
+
+    fn max_batch(&self, circuit: &Circuit) -> usize {
+        self.backend.max_batch(circuit)
+    }
+
+    fn pools(&self) -> BackendPools {
+        self.backend.pools()
+    }
+}
+
+/// Sections and working memory without a layout's lists, which no count of a circuit tells.
+fn footprint(circuit: &Circuit) -> Footprint {
+    let (_, srs_bytes) = SrsOnDevice::places(circuit);
+    let matrices = circuit.r1cs().segments.iter().flat_map(|segment| [&segment.a, &segment.b]);
+    let r1cs_bytes: u64 = matrices.map(|m| 4 * m.row_starts.len() as u64 + 6 * m.columns.len() as u64).sum();
+    let bitmaps = circuit.r1cs().variable_count() / 2;
+    let work = Plan::least_bytes(circuit.r1cs().lg_domain_size());
+    Footprint { device_bytes: srs_bytes + r1cs_bytes + bitmaps + work, ..Footprint::default() }
 }
 
 impl<'c, 'd> Caller<'c, 'd> {

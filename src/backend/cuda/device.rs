@@ -29,6 +29,7 @@ pub(super) const BORDERS: usize = 8;
 pub(super) struct Shared {
     /// UUID and name, for errors.
     pub label: String,
+    pub uuid: String,
     lost: Mutex<Option<String>>,
     pub stats: Mutex<CudaStats>,
 }
@@ -73,7 +74,9 @@ impl Shared {
             memory_held_bytes: 0,
             memory_peak_bytes: 0,
             reservations: Vec::new(),
+            pinned_cap_bytes: 0,
             pinned_held_bytes: 0,
+            pinned_peak_bytes: 0,
             pageable_buffers: 0,
             proofs: 0,
             failures: 0,
@@ -82,7 +85,7 @@ impl Shared {
             calls: Calls::default(),
         };
         let label = format!("{uuid} ({})", info.name);
-        Arc::new(Shared { label, lost: Mutex::default(), stats: Mutex::new(stats) })
+        Arc::new(Shared { label, uuid: uuid.to_string(), lost: Mutex::default(), stats: Mutex::new(stats) })
     }
 
     /// Marks the device lost, for the first reason that is given. Returns the error that every call gets.
@@ -170,7 +173,9 @@ impl Device {
             stats.memory_held_bytes = self.arena.held();
             stats.memory_peak_bytes = self.arena.peak();
             stats.reservations = self.arena.named();
+            stats.pinned_cap_bytes = self.pool.cap_bytes();
             stats.pinned_held_bytes = self.pool.held_bytes();
+            stats.pinned_peak_bytes = self.pool.peak_bytes();
             stats.pageable_buffers = self.pool.pageable_buffers();
             stats.calls = Calls {
                 device_allocations: calls.device_allocations,

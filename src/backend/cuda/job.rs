@@ -51,6 +51,8 @@ pub(super) enum Message {
     /// Answered by one [`Reply`] other than `Run`, after any number of those.
     Ask,
     Done(usize, Result<RawSums>),
+    /// How far a load is, in points.
+    Progress(u64, u64),
     /// The last message.
     End(Result<()>),
 }

@@ -174,6 +174,7 @@ impl Sections<'_> {
         let mut pieces = pieces(self.srs).into_iter().peekable();
         let (mut on_their_way, mut slot) = (0, 0);
         let mut flagged = vec![NO_POINT; SECTIONS.len()];
+        let (mut done, total) = (0, SECTIONS.iter().map(|section| self.srs.count(*section)).sum());
         loop {
             while let Some(piece) = pieces.peek().filter(|_| on_their_way < READ_AHEAD) {
                 let buffer = match on_their_way {
@@ -193,7 +194,9 @@ impl Sections<'_> {
                     on_their_way -= 1;
                     let first = &mut flagged[filled.piece.section];
                     *first = filled.flagged.map_or(*first, |at| at.min(*first));
+                    done += filled.piece.count;
                     self.decode(filled, staging, slot, bad)?;
+                    self.asker.progress(done, total);
                     slot = (slot + 1) % SLOTS;
                 }
                 Err(RecvTimeoutError::Timeout) => {}

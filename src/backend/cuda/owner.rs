@@ -160,6 +160,14 @@ impl<'a> Asker<'a> {
         || self.ask().map_err(|fault| self.device.error(fault))
     }
 
+    /// Tells how far a load is.
+    pub(super) fn progress(&self, done: u64, total: u64) {
+        if let Some(talk) = self.talk {
+            // A caller that is gone shows at the next question.
+            let _ = talk.to_caller.send(Message::Progress(done, total));
+        }
+    }
+
     fn done(&self, index: usize, result: Result<RawSums>) -> std::result::Result<(), ()> {
         match self.talk {
             Some(talk) => talk.to_caller.send(Message::Done(index, result)).map_err(|_| ()),

@@ -31,6 +31,7 @@ pub struct PinnedPool {
 #[derive(Debug, Default)]
 struct State {
     held: u64,
+    peak: u64,
     idle: Vec<Memory>,
     /// Given back, each with the event that frees it.
     in_use: Vec<(Memory, Arc<Event>)>,
@@ -102,6 +103,16 @@ impl PinnedPool {
         self.lock().held
     }
 
+    /// Most bytes that were ever taken.
+    pub fn peak_bytes(&self) -> u64 {
+        self.lock().peak
+    }
+
+    /// Most bytes that may be taken.
+    pub fn cap_bytes(&self) -> u64 {
+        self.cap
+    }
+
     /// Buffers of ordinary memory that stand in for pinned ones.
     pub fn pageable_buffers(&self) -> u64 {
         self.lock().pageable
@@ -127,6 +138,7 @@ impl PinnedPool {
             freed.push(memory);
         }
         state.held += class;
+        state.peak = state.peak.max(state.held);
         drop(state);
         drop(freed);
         let allocated = self.allocate(class);

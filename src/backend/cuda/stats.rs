@@ -49,8 +49,12 @@ pub struct CudaStats {
     pub memory_peak_bytes: u64,
     /// The arena's reservations with their bytes.
     pub reservations: Vec<(String, u64)>,
-    /// Bytes of the process's pinned pool.
+    /// Most bytes that the process's pinned pool may hold.
+    pub pinned_cap_bytes: u64,
+    /// Bytes that it holds now.
     pub pinned_held_bytes: u64,
+    /// Most bytes that it ever held.
+    pub pinned_peak_bytes: u64,
     /// Buffers of ordinary memory that stand in for pinned ones.
     pub pageable_buffers: u64,
     /// Assignments proved.

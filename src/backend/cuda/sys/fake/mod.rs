@@ -189,8 +189,8 @@ fn with<T>(look: impl FnOnce(&mut State) -> T) -> T {
     look(lock().get_or_insert_with(State::default))
 }
 
-/// Records a call; its failure if it is to fail. Blocks as long as it is to hang.
-fn enter(name: &'static str) -> Result<(), Status> {
+/// Records a call; its code if it is to fail. Blocks as long as it is to hang.
+fn enter(name: &'static str) -> Result<(), i32> {
     let call = FakeCall { name, thread: std::thread::current().id(), device: CURRENT.get() };
     let mut machine = lock();
     let state = machine.get_or_insert_with(State::default);
@@ -213,16 +213,13 @@ fn enter(name: &'static str) -> Result<(), Status> {
     }
     match code {
         0 => Ok(()),
-        code => Err(status(code)),
+        code => Err(code),
     }
 }
 
 /// Runs `body` as function `name`; its error is a code.
 fn call(name: &'static str, body: impl FnOnce() -> Result<(), i32>) -> Status {
-    match enter(name) {
-        Ok(()) => status(body().err().unwrap_or(0)),
-        Err(failed) => failed,
-    }
+    status(enter(name).and_then(|()| body()).err().unwrap_or(0))
 }
 
 /// "An illegal memory access was encountered".
