@@ -76,6 +76,7 @@ pub mod backend;
 pub mod circuit;
 pub mod engine;
 pub mod error;
+pub mod ffi;
 pub mod groth16;
 pub mod r1cs;
 pub mod setup;

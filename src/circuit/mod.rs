@@ -3,6 +3,7 @@
 //! A circuit is named by its kind and sector size. The registered proof's version doesn't matter to it: V1, V1_1,
 //! synthetic and non-interactive PoRep share one circuit, and so do the versions of a PoSt (only public inputs differ).
 
+pub mod claim;
 pub(crate) mod decode;
 mod id;
 mod pinned;

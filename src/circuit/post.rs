@@ -132,19 +132,7 @@ impl Post {
 
     /// Public inputs, without ONE.
     pub fn inputs(&self) -> Vec<Fr> {
-        let mut inputs = Vec::new();
-        for sector in self.padded_sectors() {
-            let challenges = sector.paths.iter().map(|(node, _)| Fr::from(*node));
-            match self.proof.typ() {
-                PoStType::Window => {
-                    inputs.push(sector.comm_r.to_fr());
-                    inputs.extend(challenges);
-                }
-                // The circuit sees each challenge as a sector of its own.
-                PoStType::Winning => inputs.extend(challenges.flat_map(|node| [sector.comm_r.to_fr(), node])),
-            }
-        }
-        inputs
+        inputs(self.proof, self.sectors.iter().map(|sector| (sector.comm_r.to_fr(), sector.paths.iter().map(|path| path.0))))
     }
 
     /// The reference's circuit, with its witness. Errors: INTERNAL.
@@ -224,6 +212,29 @@ impl Challenger {
         };
         (0..count).map(position).collect()
     }
+}
+
+/// Public inputs of these sectors' commitments and challenged nodes, without ONE; the last sector is repeated up to the
+/// proof type's sector count.
+pub(super) fn inputs<N: Iterator<Item = u64> + Clone>(
+    proof: RegisteredPoStProof,
+    sectors: impl Iterator<Item = (Fr, N)>,
+) -> Vec<Fr> {
+    let sectors: Vec<(Fr, N)> = sectors.collect();
+    let Some(last) = sectors.last() else { return Vec::new() };
+    let mut inputs = Vec::new();
+    for (comm_r, nodes) in sectors.iter().chain(std::iter::repeat(last)).take(proof.sector_count()) {
+        let nodes = nodes.clone().map(Fr::from);
+        match proof.typ() {
+            PoStType::Window => {
+                inputs.push(*comm_r);
+                inputs.extend(nodes);
+            }
+            // The circuit sees each challenge as a sector of its own.
+            PoStType::Winning => inputs.extend(nodes.flat_map(|node| [*comm_r, node])),
+        }
+    }
+    inputs
 }
 
 /// Nodes that a request challenges in `sector` at place `i` of the call.

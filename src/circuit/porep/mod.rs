@@ -79,7 +79,7 @@ impl Porep {
             return Err(Error::invalid("c1.vanilla_proofs", reason));
         }
 
-        let positions = positions(c1.proof, &claim(&c1))?;
+        let positions = positions(c1.proof, &c1.claim())?;
         let shapes = Shapes::of(circuit);
         let mut partitions = Vec::with_capacity(count);
         for (k, (challenges, positions)) in c1.partitions.into_iter().zip(positions).enumerate() {
@@ -129,13 +129,12 @@ impl Porep {
 
     /// Public inputs of partition `k`, without ONE.
     pub fn inputs(&self, k: usize) -> Vec<Fr> {
-        let mut inputs = vec![self.replica_id.to_fr(), self.comm_d.to_fr(), self.comm_r.to_fr()];
-        for (Position { node, parents }, _) in &self.partitions[k].challenges {
-            let parents = parents.iter().map(|&parent| u64::from(parent));
-            // The path in tree D; those of the parents in tree C; the node itself; its paths in trees R and C.
-            inputs.extend([*node].into_iter().chain(parents).chain([*node; 3]).map(Fr::from));
-        }
-        inputs
+        let positions = self.partitions[k].challenges.iter().map(|(position, _)| position);
+        self.claim().inputs(positions)
+    }
+
+    fn claim(&self) -> Claim {
+        Claim { replica_id: self.replica_id, comm_d: self.comm_d, comm_r: self.comm_r, seed: self.seed }
     }
 
     /// The reference's circuit for partition `k`, with its witness. Errors: INTERNAL.
@@ -164,8 +163,23 @@ pub(crate) struct Claim {
     pub seed: [u8; 32],
 }
 
-fn claim(c1: &C1) -> Claim {
-    Claim { replica_id: c1.replica_id, comm_d: c1.comm_d, comm_r: c1.comm_r, seed: c1.seed }
+impl C1 {
+    fn claim(&self) -> Claim {
+        Claim { replica_id: self.replica_id, comm_d: self.comm_d, comm_r: self.comm_r, seed: self.seed }
+    }
+}
+
+impl Claim {
+    /// Public inputs of a partition that challenges these positions, without ONE.
+    pub fn inputs<'a>(&self, positions: impl IntoIterator<Item = &'a Position>) -> Vec<Fr> {
+        let mut inputs = vec![self.replica_id.to_fr(), self.comm_d.to_fr(), self.comm_r.to_fr()];
+        for Position { node, parents } in positions {
+            let parents = parents.iter().map(|&parent| u64::from(parent));
+            // The path in tree D; those of the parents in tree C; the node itself; its paths in trees R and C.
+            inputs.extend([*node].into_iter().chain(parents).chain([*node; 3]).map(Fr::from));
+        }
+        inputs
+    }
 }
 
 /// Checks the fields beside the vanilla proofs.

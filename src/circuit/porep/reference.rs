@@ -11,7 +11,7 @@ use storage_proofs_porep::stacked::{
 };
 
 use super::c1::{Challenge, ColumnProof};
-use super::{Claim, Porep};
+use super::Porep;
 use crate::circuit::reference::{data_path, replica_path, Guarded, ReferenceCircuit, ReferenceTree};
 use crate::error::Result;
 
@@ -28,12 +28,6 @@ fn circuit_of<Tree: ReferenceTree>(porep: &Porep, k: usize) -> Result<ReferenceC
         StackedCompound::<Tree, Sha256Hasher>::circuit(&inputs, (), &proofs, &params, Some(k))
     })?;
     Ok(Tree::porep(circuit))
-}
-
-impl Porep {
-    fn claim(&self) -> Claim {
-        Claim { replica_id: self.replica_id, comm_d: self.comm_d, comm_r: self.comm_r, seed: self.seed }
-    }
 }
 
 /// One challenge's vanilla proof.
