@@ -62,7 +62,7 @@ pub struct PhaseStats {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PoolStats {
-    /// "host", "pinned", or the device's name; valid until the list is freed.
+    /// "host", "pinned", or the device's name.
     pub name: Bytes,
     /// Budget in bytes.
     pub total_bytes: u64,
@@ -77,9 +77,9 @@ pub struct PoolStats {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceStats {
-    /// Name in logs; valid until the list is freed.
+    /// Name in logs.
     pub name: Bytes,
-    /// UUID; empty for the CPU. Valid until the list is freed.
+    /// UUID; empty for the CPU.
     pub uuid: Bytes,
     /// A CUZK_DEVICE_ number.
     pub state: u32,
@@ -115,8 +115,8 @@ pub struct Stats {
     pub struct_size: u64,
     /// A CUZK_HEALTH_ number.
     pub health: u64,
-    /// Why health isn't OK. To be freed.
-    pub health_reasons: Buffer,
+    /// Why health isn't OK.
+    pub health_reasons: Bytes,
     /// PoRep.
     pub porep: KindStats,
     /// SnapDeals.
@@ -179,16 +179,18 @@ pub struct Stats {
     pub proving: u64,
     /// Gauge: completions that nobody has taken yet.
     pub events_waiting: u64,
-    /// Array of cuzk_pool_stats_t. To be freed.
-    pub pools: Buffer,
-    /// Bytes of an element of `pools`.
-    pub pool_size: u64,
-    /// Array of cuzk_device_stats_t, the CPU included. To be freed.
-    pub devices: Buffer,
-    /// Bytes of an element of `devices`.
-    pub device_size: u64,
-    /// Array of cuzk_circuit_t: circuits resident on a device or open on the host. To be freed.
-    pub resident: Buffer,
-    /// Bytes of an element of `resident`.
-    pub resident_size: u64,
+    /// Memory by pool: host, pinned, then one per device.
+    pub pools: *const PoolStats,
+    /// Elements of `pools`.
+    pub pool_count: u64,
+    /// Devices, the CPU included.
+    pub devices: *const DeviceStats,
+    /// Elements of `devices`.
+    pub device_count: u64,
+    /// Circuits that are resident on a device or open on the host.
+    pub resident: *const CircuitOut,
+    /// Elements of `resident`.
+    pub resident_count: u64,
+    /// What the pointers above lead to. To be freed; they are valid until then.
+    pub owned: Buffer,
 }

@@ -25,32 +25,31 @@ fn table() -> MutexGuard<'static, Table> {
 
 /// Hands `bytes` to the caller.
 pub fn give(bytes: Vec<u8>) -> Buffer {
-    give_list(bytes, ())
-}
-
-/// Hands `list` to the caller, with what its elements point to. Empty lists have no address.
-pub fn give_list<T: Copy + 'static>(list: Vec<T>, kept: impl Any + Send) -> Buffer {
-    if list.is_empty() {
+    if bytes.is_empty() {
         return EMPTY;
     }
-    let len = size_of_val(&*list) as u64;
-    let list = Untouched(Box::into_raw(list.into_boxed_slice()));
-    let ptr = list.0.cast();
+    let len = bytes.len() as u64;
+    let bytes = Untouched(Box::into_raw(bytes.into_boxed_slice()));
+    let ptr = bytes.0.cast();
+    Buffer { ptr, len, ..keep(bytes) }
+}
+
+/// Keeps a value until the caller frees it: a buffer without an address.
+pub fn keep(value: impl Any + Send) -> Buffer {
     let mut table = table();
     let id = table.next;
     table.next += 1;
-    table.live.get_or_insert_with(HashMap::new).insert(id, Box::new((list, kept)));
-    Buffer { ptr, len, id }
+    table.live.get_or_insert_with(HashMap::new).insert(id, Box::new(value));
+    Buffer { id, ..EMPTY }
 }
 
 /// Memory that this side doesn't touch before it drops it.
-struct Untouched<T>(*mut [T]);
+struct Untouched(*mut [u8]);
 
-// SAFETY: elements may hold raw pointers into what is kept beside them; nobody here follows them, and dropping a list of
-// Copy values follows none.
-unsafe impl<T: Copy> Send for Untouched<T> {}
+// SAFETY: the only pointer to its memory on this side.
+unsafe impl Send for Untouched {}
 
-impl<T> Drop for Untouched<T> {
+impl Drop for Untouched {
     fn drop(&mut self) {
         // SAFETY: made by Box::into_raw, and dropped once.
         drop(unsafe { Box::from_raw(self.0) });

@@ -10,7 +10,7 @@
  *
  * Memory. A pointer with a length is borrowed for the call: everything is copied before it returns. (NULL, 0) is empty,
  * (NULL, n) is CUZK_INVALID. A cuzk_buffer_t belongs to the caller until cuzk_free, which never looks at its address or
- * length: freeing twice is harmless, freeing a copy twice is CUZK_INVALID. Arrays in a buffer are aligned to 8 bytes.
+ * length: freeing twice is harmless, freeing a copy twice is CUZK_INVALID.
  *
  * Engines are numbers, not pointers, and never given twice: 0 and numbers that were never given are CUZK_INVALID, those of
  * engines that are closed CUZK_CLOSED. One engine may be open in a process at a time.

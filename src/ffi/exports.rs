@@ -20,14 +20,6 @@ pub fn cuzk_abi_version() -> u32 {
     CUZK_ABI_VERSION
 }
 
-/// Names the build: version, flavour, digest of the sources. Static, ends in a 0. Doesn't block.
-#[cfg(feature = "headers")]
-#[ffi_export]
-pub fn cuzk_build_id() -> *const core::ffi::c_char {
-    // Here for the header alone; the archive defines it (archive/src/lib.rs).
-    concat!("headers", "\0").as_ptr().cast()
-}
-
 /// Opens the process's engine and writes its number to `engine`; 0 on failure.
 ///
 /// Blocks as long as devices take to open; opens no circuit. One engine at a time.

@@ -38,13 +38,23 @@ pub use numbers::*;
 #[cfg(feature = "headers")]
 pub fn header() -> std::io::Result<String> {
     let mut text = Vec::new();
-    safer_ffi::headers::builder()
-        .with_banner(include_str!("contract.h"))
-        .with_guard("CUZK_H")
-        .to_writer(&mut text)
-        .generate()?;
-    String::from_utf8(text).map_err(std::io::Error::other)
+    let builder = safer_ffi::headers::builder().with_banner(include_str!("contract.h")).with_guard("CUZK_H");
+    builder.to_writer(&mut text).generate()?;
+    let text = String::from_utf8(text).map_err(std::io::Error::other)?;
+    let includes = "#include <stdint.h>\n";
+    assert!(text.contains(includes), "safer-ffi's header has changed");
+    Ok(text.replacen(includes, &format!("{includes}{BUILD_ID}"), 1))
 }
+
+/// The archive defines this one (archive/src/lib.rs): its value changes with every source file.
+#[cfg(feature = "headers")]
+const BUILD_ID: &str = "
+/** \\brief
+ *  Names the build: version, flavour, digest of the sources. Static, ends in a 0. Doesn't block.
+ */
+char const *
+cuzk_build_id (void);
+";
 
 /// The structs have the layout of C on 64-bit machines: sizes are part of the ABI.
 const _: () = {

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::abi::{Buffer, Bytes, Event};
+use super::abi::{Bytes, Event};
 use super::abi_stats::{CircuitOut, Cost, DeviceStats, KindStats, PhaseStats, PoolStats, Stats};
-use super::buffer::{give, give_list};
+use super::buffer::{give, keep};
 use super::numbers::{self, device_number, health_number, kind_number, log_number, task_number};
 use crate::circuit::CircuitId;
 use crate::engine::{self, Phase};
@@ -98,10 +98,17 @@ pub fn stats(stats: engine::Stats) -> Stats {
     let [porep, update, window_post, winning_post] = stats.kinds.map(kind_stats);
     let [queue, open, check, synthesis, wait, prove, finish] = stats.phases.map(phase_stats);
     let counters = stats.counters;
+    let lists = Lists {
+        pools: stats.pools.iter().map(pool_stats).collect(),
+        devices: stats.devices.iter().map(device_stats).collect(),
+        resident: stats.resident.into_iter().map(circuit).collect(),
+        health_reasons: stats.health.reasons.join("; "),
+        _names: (stats.pools, stats.devices),
+    };
     Stats {
         struct_size: size_of::<Stats>() as u64,
         health: health_number(stats.health.level).into(),
-        health_reasons: give(stats.health.reasons.join("; ").into()),
+        health_reasons: borrowed(&lists.health_reasons),
         porep,
         update,
         window_post,
@@ -133,12 +140,13 @@ pub fn stats(stats: engine::Stats) -> Stats {
         waiting_for_device: stats.waiting_for_device,
         proving: stats.proving,
         events_waiting: stats.events_waiting,
-        pools: pools(stats.pools),
-        pool_size: size_of::<PoolStats>() as u64,
-        devices: devices(stats.devices),
-        device_size: size_of::<DeviceStats>() as u64,
-        resident: resident(&stats.resident),
-        resident_size: size_of::<CircuitOut>() as u64,
+        pools: lists.pools.as_ptr(),
+        pool_count: lists.pools.len() as u64,
+        devices: lists.devices.as_ptr(),
+        device_count: lists.devices.len() as u64,
+        resident: lists.resident.as_ptr(),
+        resident_count: lists.resident.len() as u64,
+        owned: keep(lists),
     }
 }
 
@@ -156,18 +164,30 @@ fn borrowed(text: &str) -> Bytes {
     Bytes { ptr: text.as_ptr(), len: text.len() as u64 }
 }
 
-fn pools(pools: Vec<engine::PoolStats>) -> Buffer {
-    let list = pools.iter().map(|pool| PoolStats {
+/// What a [`Stats`] points to.
+struct Lists {
+    health_reasons: String,
+    pools: Vec<PoolStats>,
+    devices: Vec<DeviceStats>,
+    resident: Vec<CircuitOut>,
+    /// Where the names are.
+    _names: (Vec<engine::PoolStats>, Vec<engine::DeviceStats>),
+}
+
+// SAFETY: the raw pointers lead into what is kept beside them, and nothing here follows them.
+unsafe impl Send for Lists {}
+
+fn pool_stats(pool: &engine::PoolStats) -> PoolStats {
+    PoolStats {
         name: borrowed(&pool.name),
         total_bytes: pool.total_bytes,
         used_bytes: pool.used_bytes,
         peak_bytes: pool.peak_bytes,
-    });
-    give_list(list.collect(), pools)
+    }
 }
 
-fn devices(devices: Vec<engine::DeviceStats>) -> Buffer {
-    let list = devices.iter().map(|device| DeviceStats {
+fn device_stats(device: &engine::DeviceStats) -> DeviceStats {
+    DeviceStats {
         name: borrowed(&device.name),
         uuid: borrowed(&device.uuid),
         state: device_number(device.state),
@@ -176,14 +196,9 @@ fn devices(devices: Vec<engine::DeviceStats>) -> Buffer {
         busy_ns: nanoseconds(device.busy_time),
         partition_count: device.partitions,
         circuit_count: device.circuits,
-    });
-    give_list(list.collect(), devices)
+    }
 }
 
-fn resident(circuits: &[CircuitId]) -> Buffer {
-    let circuit = |circuit: &CircuitId| CircuitOut {
-        kind: kind_number(circuit.kind()).into(),
-        sector_size: circuit.sector_size(),
-    };
-    give_list(circuits.iter().map(circuit).collect(), ())
+fn circuit(circuit: CircuitId) -> CircuitOut {
+    CircuitOut { kind: kind_number(circuit.kind()).into(), sector_size: circuit.sector_size() }
 }

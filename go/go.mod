@@ -1,0 +1,3 @@
+module github.com/cuzk-prover/cuzk/go
+
+go 1.24
