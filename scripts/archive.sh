@@ -14,7 +14,7 @@ variant=${1:-release}
 features=()
 case $variant in
 release) dir=go/lib/linux_amd64 name=libcuzk.a package=lib ;;
-testing) dir=go/lib/testing name=libcuzk_testing.a package=testing features=(--features testing) ;;
+testing) dir=go/lib/testing name=libcuzk_testing.a package=testinglib features=(--features testing) ;;
 *) echo "usage: archive.sh [release|testing]" >&2 && exit 2 ;;
 esac
 flavour=cpu

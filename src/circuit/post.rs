@@ -132,7 +132,10 @@ impl Post {
 
     /// Public inputs, without ONE.
     pub fn inputs(&self) -> Vec<Fr> {
-        inputs(self.proof, self.sectors.iter().map(|sector| (sector.comm_r.to_fr(), sector.paths.iter().map(|path| path.0))))
+        inputs(
+            self.proof,
+            self.sectors.iter().map(|sector| (sector.comm_r.to_fr(), sector.paths.iter().map(|path| path.0))),
+        )
     }
 
     /// The reference's circuit, with its witness. Errors: INTERNAL.

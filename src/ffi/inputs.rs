@@ -113,7 +113,8 @@ pub unsafe fn job(from: *const abi::Request) -> Result<Job> {
     unsafe {
         let from = versioned(from)?;
         reserved("request", &[from.reserved_0, from.reserved_1])?;
-        let set = [!from.porep.is_null(), !from.update.is_null(), !from.window_post.is_null(), !from.winning_post.is_null()];
+        let set =
+            [!from.porep.is_null(), !from.update.is_null(), !from.window_post.is_null(), !from.winning_post.is_null()];
         let request = match set {
             [true, false, false, false] => porep(from.porep)?,
             [false, true, false, false] => update(from.update)?,
@@ -201,7 +202,8 @@ pub unsafe fn claim(from: *const abi::Claim) -> Result<Claim> {
     // SAFETY: the caller's promise; what the struct points to is covered by it.
     unsafe {
         let from = versioned(from)?;
-        let set = [!from.porep.is_null(), !from.update.is_null(), !from.window_post.is_null(), !from.winning_post.is_null()];
+        let set =
+            [!from.porep.is_null(), !from.update.is_null(), !from.window_post.is_null(), !from.winning_post.is_null()];
         match set {
             [true, false, false, false] => porep_claim(from.porep),
             [false, true, false, false] => update_claim(from.update),

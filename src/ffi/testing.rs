@@ -1,5 +1,8 @@
 //! Functions of the archive for tests: faults on demand, echo engines, counts of what is alive. Not in the header.
 
+// See exports.rs.
+#![allow(clippy::not_unsafe_ptr_arg_deref)]
+
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

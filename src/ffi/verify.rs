@@ -52,7 +52,8 @@ impl Keys {
     /// The verifier for `file_name`, from memory if the file is still the same.
     fn verifier(&self, file_name: &str) -> Result<Arc<Verifier>> {
         let path = ParamDirs::new(self.dirs.clone()).find(file_name)?;
-        if let Some(verifier) = std::fs::metadata(&path).ok().and_then(|meta| self.ready(&path, FileStat::from(&meta))) {
+        if let Some(verifier) = std::fs::metadata(&path).ok().and_then(|meta| self.ready(&path, FileStat::from(&meta)))
+        {
             return Ok(verifier);
         }
         let options = SrsOptions { allow_unknown_params: self.allow_unknown, ..SrsOptions::default() };
@@ -96,8 +97,7 @@ pub fn verify(claim: &Claim, proof: &[u8], keys: &Keys) -> Result<()> {
     }
     let verifier = keys.verifier(&params_file_name(claim.circuit()?))?;
     for (k, (inputs, proof)) in inputs.iter().zip(proof.chunks_exact(PROOF_BYTES)).enumerate() {
-        let decoded = proof.try_into().ok().and_then(|bytes| Proof::from_bytes(bytes).ok());
-        let Some(decoded) = decoded else {
+        let Ok(decoded) = Proof::from_bytes(proof) else {
             return invalid(format!("partition {k}: not three points of the groups"));
         };
         if !verifier.verify(inputs, &decoded)? {
