@@ -14,7 +14,7 @@ endif
 endif
 export CUDA
 
-.PHONY: all demo test check bench gpu-bundle golden fuzz clean help toolchain
+.PHONY: all demo test check header archive archive-testing bench gpu-bundle golden fuzz clean help toolchain
 
 all: toolchain $(TOOLKIT) ## build the library and the tools (default)
 	$(CARGO) build $(CARGO_FLAGS)
@@ -31,6 +31,16 @@ check: toolchain ## formatting, clippy, documentation, size and style rules
 	$(CARGO) clippy $(CARGO_FLAGS) --lib --bins -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --no-deps --quiet
 	$(CARGO) test $(CARGO_FLAGS) --features testing --test style
+
+header: toolchain ## write headers/cuzk.h and Go's copy from src/ffi
+	$(CARGO) run $(CARGO_FLAGS) --quiet --features testing --bin cuzk-header -- headers/cuzk.h
+	cp headers/cuzk.h go/cuzk.h
+
+archive: toolchain $(TOOLKIT) ## go/lib/linux_amd64/libcuzk.a, the static library for Go and C
+	scripts/archive.sh release
+
+archive-testing: toolchain $(TOOLKIT) ## the same with echo engines and fault points, for Go's tests
+	scripts/archive.sh testing
 
 bench: toolchain ## all benches that need no GPU; tables on stdout (many minutes)
 	$(CARGO) bench --locked --features testing

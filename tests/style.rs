@@ -40,6 +40,9 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        if path.ends_with("cuzk.h") {
+            continue; // generated from src/ffi
+        }
         if path.is_dir() {
             collect(&path, files);
         } else if ["rs", "cu", "cuh", "h", "hpp", "cpp", "go", "sh"].contains(&extension) {
