@@ -19,8 +19,9 @@ export CUDA
 all: toolchain $(TOOLKIT) ## build the library and the tools (default)
 	$(CARGO) build $(CARGO_FLAGS)
 
-demo: toolchain ## prove and verify the preimage of a SHA-256 digest
-	$(CARGO) run $(CARGO_FLAGS) --quiet --features testing --example preimage
+demo: toolchain ## all four kinds at 2 KiB, from sealing to proofs that filecoin-proofs accepts
+	$(CARGO) build $(CARGO_FLAGS) --bins
+	scripts/demo.sh
 
 test: toolchain ## all tests that need no GPU
 	$(CARGO) test $(CARGO_FLAGS) --workspace --features testing

@@ -6,9 +6,15 @@ cd "$(dirname "$0")/.."
 export RUSTC_BOOTSTRAP=1
 seconds=${FUZZ_SECONDS:-300}
 command -v cargo-fuzz >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+# New inputs go to a folder of their own: libFuzzer would replace the committed ones, which the tests replay.
+run() {
+    found=target/fuzz/$2
+    mkdir -p "$found"
+    cargo fuzz run --fuzz-dir "$1" "$2" "$found" "$1/corpus/$2" -- -max_total_time="$seconds"
+}
 for target in r1cs_cache params; do
-    cargo fuzz run --fuzz-dir fuzz "$target" -- -max_total_time="$seconds"
+    run fuzz "$target"
 done
 for target in c1_json vanilla_bincode; do
-    cargo fuzz run --fuzz-dir fuzz/circuit "$target" -- -max_total_time="$seconds"
+    run fuzz/circuit "$target"
 done
