@@ -1,26 +1,39 @@
-//! What comes in: requests, commands, cancellation, close.
+//! What comes in: requests, commands, cancellation, close; and how a job ends.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
-use super::budget::Urgency;
-use super::event::Task;
-use super::job::JobState;
+use super::budget::{Reservation, Urgency};
+use super::event::{Place, Task};
+use super::job::Class;
+use super::job::{JobState, Stage, Turn};
 use super::request::Job;
 use super::shared::{Shared, State, TagUse};
 use crate::circuit::{CircuitId, Kind};
 use crate::error::{Error, Result};
 
+/// How long closing waits for threads.
+const CLOSE_LIMIT: Duration = Duration::from_millis(4500);
+/// Requests without INTERNAL after which one is forgiven.
+pub(super) const SHAKEN_REQUESTS: u32 = 16;
+
 impl Shared {
     /// Takes each job in or says why not.
-    pub fn submit(&self, jobs: Vec<Job>) -> Vec<Result<()>> {
-        jobs.into_iter().map(|job| self.admit(job)).collect()
+    pub fn submit(self: &Arc<Self>, jobs: Vec<Job>) -> Vec<Result<()>> {
+        // Structure is checked without the lock; the state settles once for all of them.
+        let checked: Vec<_> = jobs.into_iter().map(|job| job.request.check_structure().map(|()| job)).collect();
+        let mut state = self.lock();
+        let results = checked.into_iter().map(|job| self.admit(&mut state, job?)).collect();
+        self.settle(&mut state);
+        results
     }
 
-    fn admit(&self, job: Job) -> Result<()> {
-        job.request.check_structure()?;
+    fn admit(&self, state: &mut State, job: Job) -> Result<()> {
+        if state.closed {
+            return Err(Error::Closed("the engine".into()));
+        }
         let kind = job.request.kind();
-        let mut state = self.open_state()?;
-        let reserved = state.check_tag(job.tag).and_then(|()| self.reserve_place(&mut state, &job));
+        let reserved = state.check_tag(job.tag).and_then(|()| self.reserve_place(state, &job));
         let reservation = match reserved {
             Ok(reservation) => reservation,
             Err(error) => {
@@ -31,75 +44,127 @@ impl Shared {
         let counts = &mut state.kinds[kind as usize];
         counts.submitted += 1;
         counts.queued += 1;
-        let mut entry = state.new_job(job.tag, job.label, Task::Prove, Some(kind));
+        let deadline = job.deadline.map_or(Duration::MAX, |deadline| self.time(deadline));
+        let turn = state.turn(Class::of(kind), deadline);
+        let mut entry = JobState::new(turn, job.tag, job.label, Task::Prove, Some(kind));
+        entry.circuit = job.request.circuit();
         entry.deadline = job.deadline;
         entry.request = Some((Arc::new(job.request), reservation));
-        state.jobs.insert(entry.life.number, entry);
+        state.queued.insert(turn);
+        state.deadlines.extend(job.deadline.map(|deadline| (deadline, turn.number)));
+        state.take_in(entry);
         Ok(())
     }
 
     /// A place of the job's kind and memory for its bytes.
-    fn reserve_place(&self, state: &mut State, job: &Job) -> Result<super::budget::Reservation> {
+    fn reserve_place(&self, state: &mut State, job: &Job) -> Result<Reservation> {
         let kind = job.request.kind();
         let (taken, places) = (&mut state.places[kind as usize], self.config.places(kind));
         if *taken >= places {
             return Err(Error::Busy(format!("all {places} places for {} are taken", kind.name())));
         }
         let bytes = job.request.bytes();
-        if bytes > self.requests.total() {
-            let (budget, free) = ("host, waiting requests".into(), self.requests.total());
-            return Err(Error::OutOfMemory { budget, needed: bytes, free });
+        if bytes > self.memory.requests.total() {
+            let free = self.memory.requests.total();
+            return Err(Error::OutOfMemory { budget: "host (waiting requests)".into(), needed: bytes, free });
         }
-        let reserved = self.requests.try_reserve(bytes, Urgency::Urgent);
+        self.can_ever_run(job, bytes)?;
+        let reserved = self.memory.requests.try_reserve(bytes, Urgency::Urgent);
         let reserved = reserved.map_err(|_| Error::Busy("the memory for waiting requests is taken".into()))?;
         *taken += 1;
         Ok(reserved)
     }
 
+    /// Errors: OUT_OF_MEMORY if one partition of the request doesn't fit even if nothing else is under way.
+    fn can_ever_run(&self, job: &Job, bytes: u64) -> Result<()> {
+        let Some(circuit) = job.request.circuit() else { return Ok(()) };
+        let needed = 2 * bytes + self.library.assignment_bytes(circuit);
+        let free = self.memory.work.limit(Class::of(circuit.kind()).urgency());
+        match needed > free {
+            true => Err(Error::OutOfMemory { budget: "host (proofs under way)".into(), needed, free }),
+            false => Ok(()),
+        }
+    }
+
     /// Takes a command in.
-    pub fn command(&self, task: Task, circuit: Option<CircuitId>, tag: u64) -> Result<()> {
+    pub fn command(self: &Arc<Self>, task: Task, circuit: Option<CircuitId>, tag: u64) -> Result<()> {
         let mut state = self.open_state()?;
         state.check_tag(tag)?;
-        let mut entry = state.new_job(tag, String::new(), task, None);
+        let class = circuit.map_or(Class::Bulk, |circuit| Class::of(circuit.kind()));
+        let turn = state.turn(class, Duration::MAX);
+        let mut entry = JobState::new(turn, tag, String::new(), task, None);
         entry.circuit = circuit;
-        state.jobs.insert(entry.life.number, entry);
+        state.commands.insert(turn.number);
+        state.take_in(entry);
+        if let Some(circuit) = circuit.filter(|_| task == Task::Preload) {
+            state.hold_circuit(turn.number, circuit);
+        }
+        self.settle(&mut state);
         Ok(())
     }
 
     /// Ends the request with this tag, if it is unfinished.
-    pub fn cancel(&self, tag: u64) -> Result<()> {
+    pub fn cancel(self: &Arc<Self>, tag: u64) -> Result<()> {
         let mut state = self.open_state()?;
         let number = state.tags.get(&tag).map(|tag_use| tag_use.number);
-        if let Some(job) = number.and_then(|number| state.jobs.remove(&number)) {
-            self.end(&mut state, job, Err(Error::Cancelled));
+        if let Some(number) = number.filter(|number| state.jobs.contains_key(number)) {
+            self.end(&mut state, number, Err(Error::Cancelled), None);
+            self.settle(&mut state);
         }
         Ok(())
     }
 
-    /// Ends everything.
-    pub fn close(&self) -> Result<()> {
+    /// Ends everything, and waits for the threads.
+    pub fn close(self: &Arc<Self>) -> Result<()> {
+        let until = Instant::now() + CLOSE_LIMIT;
         let mut state = self.lock();
         state.closed = true;
-        for (_, job) in std::mem::take(&mut state.jobs) {
-            self.end(&mut state, job, Err(Error::Closed("the engine".into())));
+        let numbers: Vec<u64> = state.jobs.keys().copied().collect();
+        for number in numbers {
+            self.end(&mut state, number, Err(Error::Closed("the engine".into())), None);
         }
         self.events.close();
-        Ok(())
+        self.changed.notify_all();
+        while state.threads > 0 || state.tasks > 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let stuck = self.devices.iter().filter(|device| device.silence(self.start).is_some());
+        let stuck: Vec<&str> = stuck.map(|device| device.name()).collect();
+        match stuck.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Internal(format!("left behind inside a call: the thread of {}", stuck.join(", ")))),
+        }
     }
 
-    /// The completion of a job that is taken out of the state.
-    fn end(&self, state: &mut State, job: JobState, result: Result<Vec<u8>>) {
-        if let Some(kind) = job.kind {
-            let counts = &mut state.kinds[kind as usize];
-            counts.queued -= 1;
-            match &result {
-                Ok(_) => counts.proved += 1,
-                Err(Error::Cancelled) => counts.cancelled += 1,
-                Err(Error::Deadline) => counts.late += 1,
-                Err(_) => counts.failed += 1,
-            }
+    /// Ends a job: its completion is on its way, and what it held comes back as soon as nothing uses it. The caller
+    /// settles.
+    pub fn end(&self, state: &mut State, number: u64, result: Result<Vec<u8>>, failed_at: Option<Place>) {
+        let Some(job) = state.jobs.remove(&number) else { return };
+        state.queued.remove(&job.turn);
+        state.active.remove(&job.turn);
+        state.commands.remove(&number);
+        if let Some(deadline) = job.deadline {
+            state.deadlines.remove(&(deadline, number));
         }
-        self.events.complete(job.complete(result, None));
+        for part in 0..job.parts.len() {
+            state.ready.remove(&(job.turn, part as u32));
+        }
+        if let Some(circuit) = job.circuit.filter(|_| job.holds_circuit) {
+            state.release_circuit(circuit);
+        }
+        if let Some(kind) = job.kind {
+            state.count_end(kind, job.stage, &result);
+        }
+        if let Err(error) = &result {
+            let place = failed_at.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
+            let what = job.circuit.map_or_else(|| format!("{:?}", job.task), |circuit| circuit.to_string());
+            log::info!("job {number}, {what} {:?}: {error}{place}", job.label);
+        }
+        self.events.complete(job.complete(result, failed_at));
     }
 }
 
@@ -111,10 +176,34 @@ impl State {
         }
     }
 
-    /// A job with a number and its tag taken.
-    fn new_job(&mut self, tag: u64, label: String, task: Task, kind: Option<Kind>) -> JobState {
+    /// The next job's place in the order.
+    fn turn(&mut self, class: Class, deadline: Duration) -> Turn {
         self.next_number += 1;
-        self.tags.insert(tag, TagUse { number: self.next_number, kind });
-        JobState { kind, ..JobState::new(self.next_number, tag, label, task) }
+        Turn { class, deadline, number: self.next_number }
+    }
+
+    fn take_in(&mut self, job: JobState) {
+        self.tags.insert(job.tag, TagUse { number: job.number(), kind: job.kind });
+        self.jobs.insert(job.number(), job);
+    }
+
+    fn count_end(&mut self, kind: Kind, stage: Stage, result: &Result<Vec<u8>>) {
+        let counts = &mut self.kinds[kind as usize];
+        match stage {
+            Stage::Queued => counts.queued -= 1,
+            _ => counts.running -= 1,
+        }
+        match result {
+            Ok(_) => counts.proved += 1,
+            Err(Error::Cancelled) => counts.cancelled += 1,
+            Err(Error::Deadline) => counts.late += 1,
+            Err(_) => counts.failed += 1,
+        }
+        if matches!(result, Err(Error::Internal(_))) {
+            self.counters.internal_errors += 1;
+            self.shaken = SHAKEN_REQUESTS;
+        } else {
+            self.shaken = self.shaken.saturating_sub(1);
+        }
     }
 }

@@ -110,7 +110,8 @@ impl Budget {
         self.released.notify_all();
     }
 
-    fn limit(&self, urgency: Urgency) -> u64 {
+    /// The most that `urgency` may ever use.
+    pub fn limit(&self, urgency: Urgency) -> u64 {
         match urgency {
             Urgency::Bulk => self.total - self.held_back,
             Urgency::Urgent => self.total,

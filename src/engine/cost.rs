@@ -71,8 +71,13 @@ const FR: u64 = 32;
 
 impl Counts {
     /// A partition's compact assignment.
-    fn assignment(&self) -> u64 {
+    pub fn assignment(&self) -> u64 {
         self.inputs * FR + self.aux.div_ceil(8) + self.aux * self.full_permille / 1000 * FR
+    }
+
+    /// The recorded circuit.
+    pub fn recorded(&self) -> u64 {
+        self.r1cs
     }
 
     /// The SRS sections that a back end reads: H, L, A, B_G2.
@@ -88,7 +93,7 @@ impl Counts {
 
     /// The vectors of a partition: three of the domain.
     fn vectors(&self) -> u64 {
-        3 * FR << self.lg_domain
+        (3 * FR) << self.lg_domain
     }
 }
 

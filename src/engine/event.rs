@@ -8,6 +8,7 @@ use crate::error::Result;
 
 /// One event, taken by [`Engine::next`](super::Engine::next).
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // completions are what most events are
 pub enum Event {
     /// A request has ended. Comes exactly once for each that was accepted, and is never dropped.
     Completion(Completion),

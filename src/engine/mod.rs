@@ -26,21 +26,32 @@
 //! ```
 
 mod admission;
+mod backends;
 pub mod budget;
+mod choose;
+mod commands;
 mod config;
+mod control;
 mod cost;
+mod device;
 #[cfg(feature = "testing")]
-mod echo_options;
+mod echo;
 mod event;
-#[allow(dead_code)] // health and logs have no source yet
 mod events;
-#[allow(dead_code)] // classes order the queue of the pipeline
 mod job;
+mod library;
 pub mod limits;
+mod logs;
+mod outcome;
+mod pipeline;
+mod pools;
+mod report;
 mod request;
+mod residency;
 mod shared;
-#[allow(dead_code)]
 mod stats;
+mod stoppable;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -49,7 +60,7 @@ use std::time::Duration;
 pub use config::{BackendChoice, Config, DEFAULT_DEVICE_RESERVE_BYTES, DEFAULT_QUEUE_LEN, MIN_POST_PLACES};
 pub use cost::Cost;
 #[cfg(feature = "testing")]
-pub use echo_options::{EchoFault, EchoFaultKind, EchoOptions};
+pub use echo::{echo_inputs, EchoCall, EchoCallKind, EchoFault, EchoFaultKind, EchoOptions};
 pub use event::{Completion, Event, Health, HealthLevel, LogRecord, Phase, Place, Progress, Task, Timings};
 pub use request::{Job, Request};
 pub use stats::{Counters, DeviceState, DeviceStats, KindStats, PhaseStats, PoolStats, Stats};
@@ -64,6 +75,8 @@ pub struct Engine {
     shared: Arc<Shared>,
     /// Whether this is the process's one release engine.
     only: bool,
+    #[cfg(feature = "testing")]
+    echo: Option<Arc<echo::Echo>>,
 }
 
 /// Whether a release engine is open.
@@ -78,8 +91,13 @@ impl Engine {
         if OPEN.swap(true, Ordering::AcqRel) {
             return Err(Error::AlreadyOpen);
         }
-        let shared = Shared::open(config).inspect_err(|_| OPEN.store(false, Ordering::Release))?;
-        Ok(Arc::new(Engine { shared, only: true }))
+        let shared = Shared::new(config, backends::open).inspect_err(|_| OPEN.store(false, Ordering::Release))?;
+        Ok(Arc::new(Engine {
+            shared,
+            only: true,
+            #[cfg(feature = "testing")]
+            echo: None,
+        }))
     }
 
     /// Opens an engine for tests, beside as many others as wanted: see [`EchoOptions`].
@@ -87,14 +105,28 @@ impl Engine {
     #[cfg(feature = "testing")]
     pub fn open_echo(config: Config, options: EchoOptions) -> Result<Arc<Self>> {
         config.check()?;
-        let shared = Shared::open_echo(config, options)?;
-        Ok(Arc::new(Engine { shared, only: false }))
+        let config = Config { allow_unknown_params: true, ..config };
+        let echo = Arc::new(echo::Echo::new(options.faults.clone()));
+        let shared = Shared::new(config, |config, _, sink| echo::open(config, sink, options, &echo))?;
+        Ok(Arc::new(Engine { shared, only: false, echo: Some(echo) }))
     }
 
-    /// Adds a fault to an echo engine. Errors: UNSUPPORTED on any other.
+    /// Adds a fault to an echo engine; works after close too. Errors: UNSUPPORTED on any other.
     #[cfg(feature = "testing")]
     pub fn inject(&self, fault: EchoFault) -> Result<()> {
-        self.shared.inject(fault)
+        self.echo_engine()?.inject(fault);
+        Ok(())
+    }
+
+    /// The calls that an echo engine's back ends got so far, in order. Errors: UNSUPPORTED on any other.
+    #[cfg(feature = "testing")]
+    pub fn echo_calls(&self) -> Result<Vec<EchoCall>> {
+        Ok(self.echo_engine()?.calls())
+    }
+
+    #[cfg(feature = "testing")]
+    fn echo_engine(&self) -> Result<&Arc<echo::Echo>> {
+        self.echo.as_ref().ok_or_else(|| Error::Unsupported("this is no echo engine".into()))
     }
 
     /// Takes requests in; each that is accepted ends in one [`Event::Completion`] with its tag.

@@ -6,10 +6,9 @@ use filecoin_proofs_api::{PoStType, RegisteredPoStProof, RegisteredUpdateProof};
 
 use crate::circuit::porep::{PorepRequest, MAX_C1_BYTES, MAX_ENVELOPE_BYTES};
 use crate::circuit::post::{PostRequest, MAX_SECTOR_BYTES};
-use crate::circuit::registered::partition_count;
-use crate::circuit::registered::update_circuit;
+use crate::circuit::registered::{partition_count, post_circuit, update_circuit};
 use crate::circuit::update::UpdateRequest;
-use crate::circuit::{self, Kind, VanillaProofs};
+use crate::circuit::{self, CircuitId, Kind, VanillaProofs};
 use crate::error::{Error, Result};
 
 /// A request for one proof, with its bytes. The fields mean what they mean in [`circuit::Request`].
@@ -78,6 +77,15 @@ impl Request {
                 PoStType::Window => Kind::WindowPoSt,
                 PoStType::Winning => Kind::WinningPoSt,
             },
+        }
+    }
+
+    /// Its circuit; None for a PoRep, whose size its bytes tell.
+    pub fn circuit(&self) -> Option<CircuitId> {
+        match self {
+            Request::PoRep { .. } => None,
+            Request::Update { proof, .. } => update_circuit(*proof).ok(),
+            Request::PoSt { proof, .. } => post_circuit(*proof).ok(),
         }
     }
 

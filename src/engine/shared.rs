@@ -1,48 +1,102 @@
 //! What the engine's threads share.
+//!
+//! One lock guards [`State`]; nothing that takes long happens under it. Whoever has changed it calls
+//! [`Shared::settle`], which starts what can be started and wakes those who wait.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
-use super::budget::Budget;
+use super::budget::{Budget, Urgency};
 use super::config::Config;
 use super::cost::{self, Cost};
-#[cfg(feature = "testing")]
-use super::echo_options::{EchoFault, EchoOptions};
+use super::device::{Device, Unit};
 use super::event::{Event, Health, Phase};
 use super::events::Events;
-use super::job::JobState;
+use super::job::{add_phase, Class, JobState, PartTurn, Turn};
+use super::library::Library;
 use super::limits::HostLimits;
-use super::stats::{Counters, KindStats, PhaseStats, PoolStats, Stats};
-use crate::circuit::Kind;
+use super::logs::{self, Sink};
+use super::pools::Pools;
+use super::residency::{Entry, Opened};
+use super::stats::{Counters, KindStats, PhaseStats};
+use crate::backend::Backend;
+use crate::circuit::{CircuitId, Kind};
 use crate::error::{Error, Result};
 
-/// Everything but the threads.
+/// Everything but the device threads.
 pub(super) struct Shared {
     pub config: Config,
     pub state: Mutex<State>,
-    pub events: Events,
-    /// Memory for requests that wait.
-    pub requests: Arc<Budget>,
-    pub host: Arc<Budget>,
+    /// Signalled whenever the state has changed.
+    pub changed: Condvar,
+    pub events: Arc<Events>,
+    pub sink: Sink,
+    pub memory: Memory,
+    pub pools: Pools,
+    pub library: Box<dyn Library>,
+    pub devices: Vec<Device>,
+    pub start: Instant,
     left: AtomicBool,
 }
 
+/// The host's memory, in three shares, so that none of these can keep another from going on.
+pub(super) struct Memory {
+    /// Requests that wait.
+    pub requests: Arc<Budget>,
+    /// Vanilla proofs, synthesis, assignments.
+    pub work: Arc<Budget>,
+    /// Recorded circuits and, on the CPU, SRS sections.
+    pub circuits: Arc<Budget>,
+}
+
+/// What an engine is made of.
+pub(super) struct Parts {
+    pub library: Box<dyn Library>,
+    /// Back ends, and the one that stands in for them.
+    pub backends: Vec<Arc<dyn Backend>>,
+    pub fallback: Option<Arc<dyn Backend>>,
+}
+
 /// What changes.
-#[derive(Default)]
 pub(super) struct State {
     pub closed: bool,
     pub next_number: u64,
-    /// Unfinished requests by number.
+    pub next_epoch: u64,
+    /// Unfinished requests and commands by number.
     pub jobs: HashMap<u64, JobState>,
     /// Tags in use, until their completion is taken.
     pub tags: HashMap<u64, TagUse>,
+    /// Requests that haven't begun, and those that have, in order.
+    pub queued: BTreeSet<Turn>,
+    pub active: BTreeSet<Turn>,
+    /// Commands, in order of arrival.
+    pub commands: BTreeSet<u64>,
+    /// Partitions that wait for a device, in order.
+    pub ready: BTreeSet<PartTurn>,
+    pub deadlines: BTreeSet<(Instant, u64)>,
+    /// Circuits that are open or wanted.
+    pub circuits: HashMap<CircuitId, Entry>,
+    /// Opened circuits by (device, inode) of their SRS and structural hash: the same for all names of a file.
+    pub files: HashMap<(u64, u64, [u8; 32]), Weak<Opened>>,
+    /// Those that are being opened.
+    pub opening: HashSet<(u64, u64, [u8; 32])>,
+    pub units: Vec<Unit>,
+    /// Checks and syntheses under way, by class.
+    pub lanes: [u32; 3],
+    /// Tasks in pools and threads that open circuits.
+    pub tasks: u32,
+    /// Device threads that live.
+    pub threads: u32,
     pub kinds: [KindStats; 4],
     /// Places taken by kind: unfinished requests and completions that nobody has taken.
     pub places: [u32; 4],
     pub phases: [PhaseStats; Phase::ALL.len()],
     pub counters: Counters,
+    pub health: Health,
+    /// Requests to go without INTERNAL before health is restored.
+    pub shaken: u32,
 }
 
 /// Whom a tag belongs to.
@@ -52,33 +106,54 @@ pub(super) struct TagUse {
     pub kind: Option<Kind>,
 }
 
+impl Memory {
+    /// Shares of `total` bytes; on the CPU back end circuits take most of it.
+    fn new(total: u64, on_cpu: bool) -> Self {
+        let requests = total / 8;
+        let circuits = if on_cpu { total / 2 } else { total / 8 };
+        let work = total - requests - circuits;
+        Memory {
+            requests: Budget::new("host (waiting requests)", requests, 0),
+            work: Budget::new("host (proofs under way)", work, work / 8),
+            circuits: Budget::new("host (circuits)", circuits, circuits / 8),
+        }
+    }
+
+    pub fn all(&self) -> [&Arc<Budget>; 3] {
+        [&self.requests, &self.work, &self.circuits]
+    }
+}
+
 impl Shared {
-    pub fn open(config: Config) -> Result<Arc<Self>> {
+    pub fn new(config: Config, make: impl FnOnce(&Config, usize, &Sink) -> Result<Parts>) -> Result<Arc<Self>> {
         let limits = HostLimits::read()?;
         let total = match config.host_memory_bytes {
             0 => limits.default_budget_bytes(),
             bytes => bytes.min(limits.memory_bytes),
         };
-        // A quarter for requests that wait, so that they can't keep those that run from going on.
-        let requests = total / 4;
-        Ok(Arc::new(Shared {
-            config,
-            state: Mutex::default(),
-            events: Events::default(),
-            requests: Budget::new("host, waiting requests", requests, 0),
-            host: Budget::new("host", total - requests, (total - requests) / 8),
+        let threads = if config.threads == 0 { limits.cpus } else { config.threads } as usize;
+        let events = Arc::new(Events::default());
+        let sink = logs::open(&events, config.log_level);
+        let Parts { library, backends, fallback } = make(&config, threads, &sink)?;
+        let on_cpu = backends.iter().any(|backend| backend.uuid().is_empty());
+        let regular = backends.into_iter().map(|backend| Device::new(backend, false, &config));
+        let devices: Vec<Device> =
+            regular.chain(fallback.into_iter().map(|backend| Device::new(backend, true, &config))).collect();
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State::new(&devices)),
+            changed: Condvar::new(),
+            memory: Memory::new(total, on_cpu),
+            pools: Pools::new(threads, &sink)?,
+            events,
+            sink,
+            library,
+            devices,
+            start: Instant::now(),
             left: AtomicBool::new(false),
-        }))
-    }
-
-    #[cfg(feature = "testing")]
-    pub fn open_echo(config: Config, _options: EchoOptions) -> Result<Arc<Self>> {
-        Self::open(config)
-    }
-
-    #[cfg(feature = "testing")]
-    pub fn inject(&self, fault: EchoFault) -> Result<()> {
-        Err(Error::Unsupported(format!("{fault:?}: this is no echo engine")))
+            config,
+        });
+        shared.start_threads()?;
+        Ok(shared)
     }
 
     /// The next event; its tag and place are free again.
@@ -93,32 +168,11 @@ impl Shared {
         Ok(event)
     }
 
-    pub fn stats(&self) -> Result<Stats> {
-        let state = self.open_state()?;
-        let (events_waiting, logs_dropped) = self.events.counts();
-        Ok(Stats {
-            kinds: state.kinds,
-            phases: state.phases,
-            counters: Counters { logs_dropped, ..state.counters },
-            synthesising: 0,
-            waiting_for_device: 0,
-            proving: 0,
-            events_waiting,
-            pools: vec![PoolStats {
-                name: "host".into(),
-                total_bytes: self.host.total() + self.requests.total(),
-                used_bytes: self.host.used() + self.requests.used(),
-                peak_bytes: self.host.peak() + self.requests.peak(),
-            }],
-            devices: Vec::new(),
-            resident: Vec::new(),
-            health: Health::ok(),
-        })
-    }
-
+    /// Errors: UNSUPPORTED, CLOSED.
     pub fn cost(&self, kind: Kind, sector_size: u64) -> Result<Cost> {
         drop(self.open_state()?);
-        cost::cost(kind, sector_size, true)
+        let on_cpu = self.devices.iter().all(|device| device.uuid().is_empty());
+        cost::cost(kind, sector_size, on_cpu)
     }
 
     /// Whether this is the first call.
@@ -137,6 +191,79 @@ impl Shared {
         match state.closed {
             true => Err(Error::Closed("the engine".into())),
             false => Ok(state),
+        }
+    }
+
+    /// Starts what can be started after a change, and wakes those who wait for one.
+    pub fn settle(self: &Arc<Self>, state: &mut State) {
+        if !state.closed {
+            self.start_opens(state);
+            self.begin_jobs(state);
+            self.start_syntheses(state);
+            self.settle_commands(state);
+            self.fail_without_device(state);
+        }
+        self.set_flags(state);
+        self.report_health(state);
+        self.changed.notify_all();
+    }
+
+    /// Since the engine's start.
+    pub fn time(&self, instant: Instant) -> Duration {
+        instant.saturating_duration_since(self.start)
+    }
+}
+
+impl State {
+    fn new(devices: &[Device]) -> Self {
+        State {
+            closed: false,
+            next_number: 0,
+            next_epoch: 0,
+            jobs: HashMap::new(),
+            tags: HashMap::new(),
+            queued: BTreeSet::new(),
+            active: BTreeSet::new(),
+            commands: BTreeSet::new(),
+            ready: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
+            circuits: HashMap::new(),
+            files: HashMap::new(),
+            opening: HashSet::new(),
+            units: devices.iter().map(|_| Unit::default()).collect(),
+            lanes: [0; 3],
+            tasks: 0,
+            threads: 0,
+            kinds: Default::default(),
+            places: [0; 4],
+            phases: Default::default(),
+            counters: Counters::default(),
+            health: Health::ok(),
+            shaken: 0,
+        }
+    }
+
+    /// A number that no batch had before.
+    pub fn epoch(&mut self) -> u64 {
+        self.next_epoch += 1;
+        self.next_epoch
+    }
+
+    /// Counts `time` in `phase`, in general and for one job.
+    pub fn observe(&mut self, number: u64, phase: Phase, time: Duration) {
+        self.phases[phase as usize].observe(time);
+        if let Some(job) = self.jobs.get_mut(&number) {
+            add_phase(&mut job.timings, phase, time);
+        }
+    }
+}
+
+impl Class {
+    /// Whether it may use what the budgets hold back.
+    pub fn urgency(self) -> Urgency {
+        match self {
+            Class::Winning => Urgency::Urgent,
+            _ => Urgency::Bulk,
         }
     }
 }

@@ -1,12 +1,12 @@
-//! What an echo engine is opened with. Feature `testing` alone.
+//! What an echo engine is opened with, and what it records.
 
 use std::time::Duration;
 
 use crate::circuit::Kind;
 
 /// An engine for tests: every circuit is a tiny one with an SRS of its own, made at open from a fixed seed; requests are
-/// hashed into its public input instead of being decoded. All else is the real thing: queue, synthesis, proof, pairing
-/// check. Its devices are stand-ins for GPUs that fail on demand.
+/// hashed into its public input ([`echo_inputs`](super::echo_inputs)) instead of being decoded. All else is the real
+/// thing: queue, synthesis, proof, pairing check. Its devices are stand-ins for GPUs that fail on demand.
 #[derive(Clone, Debug)]
 pub struct EchoOptions {
     /// Devices, named `echo-0`, `echo-1`, … with these names as UUIDs. Default: 1.
@@ -17,7 +17,9 @@ pub struct EchoOptions {
     pub load_time: Duration,
     /// Most partitions that a device takes as one batch. Default: 16.
     pub max_batch: u32,
-    /// Faults from the start. More can be added by [`Engine::inject`](super::Engine::inject).
+    /// Sector size that a PoRep's C1 output is taken to be of. Default: 32 GiB, so that it has ten partitions.
+    pub porep_sector_size: u64,
+    /// Faults from the start. More can be added by [`Engine::inject`](crate::engine::Engine::inject).
     pub faults: Vec<EchoFault>,
 }
 
@@ -37,7 +39,7 @@ pub struct EchoFault {
 }
 
 /// What goes wrong. An occasion is a partition on a device, or what the fault says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EchoFaultKind {
     /// The sums are wrong; the pairing check fails.
     WrongSums,
@@ -45,8 +47,8 @@ pub enum EchoFaultKind {
     DeviceLost,
     /// The back end panics.
     Panic,
-    /// The call doesn't return, and doesn't ask, until the engine is closed or [`Engine::inject`](super::Engine::inject)
-    /// is called with this kind and a count of 0.
+    /// The call neither asks nor returns until [`Engine::inject`](crate::engine::Engine::inject) is called with this kind and a
+    /// count of 0, which releases all that hang.
     Hang,
     /// OUT_OF_MEMORY for every partition of a batch.
     OutOfMemory,
@@ -60,6 +62,40 @@ pub enum EchoFaultKind {
     SynthesisPanics,
     /// An occasion is the check of a request: INVALID.
     BadRequest,
+    /// A partition stays on the device, asking, until released like a hang.
+    HoldProve,
+    /// An occasion is a load: it stays in the device's call, asking, until released.
+    HoldLoad,
+    /// An occasion is the opening of a circuit: it takes until released.
+    HoldOpen,
+    /// An occasion is a synthesis: it takes until released, or until nobody waits for it.
+    HoldSynthesis,
+    /// An occasion is the opening of a circuit: it fails with PARAMS_CORRUPT.
+    OpenFails,
+}
+
+/// A call of an echo engine's back end, as it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EchoCall {
+    /// Name of the device.
+    pub device: String,
+    /// What was called.
+    pub what: EchoCallKind,
+    /// Circuit's name.
+    pub circuit: String,
+    /// Thread that called.
+    pub thread: std::thread::ThreadId,
+}
+
+/// Methods of a back end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EchoCallKind {
+    /// `load`.
+    Load,
+    /// `unload`.
+    Unload,
+    /// `prove`, with so many partitions.
+    Prove(usize),
 }
 
 impl Default for EchoOptions {
@@ -69,6 +105,7 @@ impl Default for EchoOptions {
             partition_time: Duration::ZERO,
             load_time: Duration::ZERO,
             max_batch: 16,
+            porep_sector_size: 32 << 30,
             faults: Vec::new(),
         }
     }

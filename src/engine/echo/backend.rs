@@ -1,0 +1,213 @@
+//! A stand-in for a GPU: the CPU's arithmetic, a GPU's faults.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::faults::{Echo, Hold};
+use super::options::{EchoCallKind, EchoFaultKind, EchoOptions};
+use crate::assignment::Assignment;
+use crate::backend::cpu::CpuBackend;
+use crate::backend::{Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PoolUse, Sums, Uncontrolled};
+use crate::circuit::Kind;
+use crate::engine::logs::Sink;
+use crate::engine::pools::pool;
+use crate::error::{Error, Result};
+use crate::srs::{fault, Section};
+
+/// Time between two questions while nothing is computed.
+const ASK_AGAIN: Duration = Duration::from_millis(5);
+/// Memory that a device pretends to have.
+const DEVICE_BYTES: u64 = 16 << 30;
+
+/// One device; without a number, the CPU's stand-in.
+pub(super) struct EchoBackend {
+    number: Option<u32>,
+    name: String,
+    options: Arc<EchoOptions>,
+    echo: Arc<Echo>,
+    cpu: CpuBackend,
+    lost: AtomicBool,
+}
+
+/// What the control wants of a running batch.
+struct Items<'a> {
+    backend: &'a EchoBackend,
+    control: &'a dyn Control,
+    dropped: Vec<bool>,
+}
+
+impl EchoBackend {
+    pub fn new(number: Option<u32>, options: Arc<EchoOptions>, echo: Arc<Echo>, sink: &Sink) -> Result<Self> {
+        let name = number.map_or_else(|| "cpu".to_owned(), |number| format!("echo-{number}"));
+        let cpu = CpuBackend::new(Arc::new(pool("echo", 1, sink)?));
+        Ok(EchoBackend { number, name, options, echo, cpu, lost: AtomicBool::new(false) })
+    }
+
+    fn strikes(&self, what: EchoFaultKind, circuit: &Circuit) -> bool {
+        // The CPU's stand-in has no faults.
+        self.number.is_some() && self.echo.strikes(what, self.number, kind_of(circuit))
+    }
+
+    fn held(&self, what: EchoFaultKind, circuit: &Circuit) -> Option<Hold> {
+        self.number.and_then(|number| self.echo.hold(what, Some(number), kind_of(circuit)))
+    }
+
+    fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    fn lost(&self) -> Error {
+        Error::DeviceLost(self.name.clone())
+    }
+
+    /// Waits until `ready`, asking; Err once `items` says so.
+    fn pass(&self, items: &mut Items<'_>, current: usize, ready: &mut dyn FnMut() -> bool) -> Result<()> {
+        loop {
+            items.ask();
+            if items.dropped[current] {
+                return Err(Error::Cancelled);
+            }
+            if ready() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The time that something takes, and holds.
+    fn take_time(
+        &self,
+        items: &mut Items<'_>,
+        at: usize,
+        time: Duration,
+        hold: EchoFaultKind,
+        c: &Circuit,
+    ) -> Result<()> {
+        if let Some(hold) = self.held(hold, c) {
+            self.pass(items, at, &mut || self.echo.wait(&hold, ASK_AGAIN))?;
+        }
+        let until = Instant::now() + time;
+        self.pass(items, at, &mut || {
+            let left = until.saturating_duration_since(Instant::now());
+            left.is_zero() || {
+                self.echo.pause(left.min(ASK_AGAIN));
+                false
+            }
+        })
+    }
+
+    /// One partition, or the fault that is due.
+    fn prove_one(
+        &self,
+        circuit: &Arc<Circuit>,
+        assignment: &Arc<Assignment>,
+        items: &mut Items<'_>,
+        i: usize,
+    ) -> Result<Sums> {
+        self.take_time(items, i, self.options.partition_time, EchoFaultKind::HoldProve, circuit)?;
+        if self.strikes(EchoFaultKind::Panic, circuit) {
+            panic!("injected: {}", circuit.name());
+        }
+        if let Some(hold) = self.held(EchoFaultKind::Hang, circuit) {
+            self.echo.wait(&hold, Duration::MAX);
+        }
+        if self.strikes(EchoFaultKind::DeviceLost, circuit) {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+        if self.is_lost() {
+            return Err(self.lost());
+        }
+        if self.strikes(EchoFaultKind::Internal, circuit) {
+            return Err(Error::Internal("an injected fault".into()));
+        }
+        let mut sums = Err(Error::Internal("no sums".into()));
+        self.cpu.prove(circuit, std::slice::from_ref(assignment), &Uncontrolled, &mut |_, result| sums = result);
+        let wrong = self.strikes(EchoFaultKind::WrongSums, circuit);
+        sums.map(|sums| if wrong { Sums { a: sums.a + sums.h_l, ..sums } } else { sums })
+    }
+}
+
+impl Backend for EchoBackend {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
+        self.echo.record(&self.name, EchoCallKind::Load, circuit.name());
+        let mut items = Items { backend: self, control, dropped: vec![false] };
+        self.take_time(&mut items, 0, self.options.load_time, EchoFaultKind::HoldLoad, circuit)?;
+        if self.is_lost() {
+            return Err(self.lost());
+        }
+        if self.strikes(EchoFaultKind::LoadFails, circuit) {
+            return Err(fault(circuit.srs().path(), "h", Some(0), "a point on the curve", "an injected fault"));
+        }
+        self.cpu.load(circuit, &Uncontrolled)?;
+        control.progress(1, 1);
+        Ok(())
+    }
+
+    fn unload(&self, circuit: &Circuit) {
+        self.echo.record(&self.name, EchoCallKind::Unload, circuit.name());
+        self.cpu.unload(circuit);
+    }
+
+    fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>) {
+        self.echo.record(&self.name, EchoCallKind::Prove(assignments.len()), circuit.name());
+        let mut items = Items { backend: self, control, dropped: vec![false; assignments.len()] };
+        if self.strikes(EchoFaultKind::OutOfMemory, circuit) {
+            let error = Error::OutOfMemory { budget: self.name.clone(), needed: 2, free: 1 };
+            return (0..assignments.len()).for_each(|i| done(i, Err(error.clone())));
+        }
+        for (i, assignment) in assignments.iter().enumerate() {
+            let sums = match items.dropped[i] {
+                true => Err(Error::Cancelled),
+                false => self.prove_one(circuit, assignment, &mut items, i),
+            };
+            done(i, sums);
+        }
+    }
+
+    fn uuid(&self) -> &str {
+        match self.number {
+            Some(_) => &self.name,
+            None => "",
+        }
+    }
+
+    fn footprint(&self, circuit: &Circuit) -> Footprint {
+        let sections = [Section::H, Section::L, Section::A, Section::BG2];
+        let device_bytes = sections.iter().map(|s| circuit.srs().count(*s) * s.point_bytes()).sum();
+        Footprint { device_bytes, ..Footprint::default() }
+    }
+
+    fn max_batch(&self, _: &Circuit) -> usize {
+        self.options.max_batch as usize
+    }
+
+    fn pools(&self) -> BackendPools {
+        let used_bytes = self.cpu.memory().resident_bytes;
+        let device = PoolUse { total_bytes: DEVICE_BYTES, used_bytes, peak_bytes: used_bytes };
+        BackendPools { device, ..BackendPools::default() }
+    }
+
+    fn trim(&self) {
+        self.cpu.trim();
+    }
+}
+
+impl Items<'_> {
+    fn ask(&mut self) {
+        match self.control.ask() {
+            Answer::Continue => {}
+            Answer::Drop(indices) => indices.into_iter().for_each(|i| self.dropped[i] = true),
+            Answer::Yield => self.control.run_urgent(self.backend),
+        }
+    }
+}
+
+/// The kind that a circuit's name begins with.
+fn kind_of(circuit: &Circuit) -> Kind {
+    let is_it = |kind: &Kind| circuit.name().starts_with(kind.name());
+    Kind::ALL.into_iter().find(is_it).unwrap_or(Kind::PoRep)
+}
