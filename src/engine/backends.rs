@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::config::{BackendChoice, Config};
+use super::config::{BackendChoice, Config, DEFAULT_DEVICE_RESERVE_BYTES};
 use super::library::Filecoin;
 use super::logs::Sink;
 use super::pools::pool;
 use super::shared::Parts;
 use crate::backend::cpu::CpuBackend;
+use crate::backend::cuda::{self, CudaConfig};
 use crate::backend::Backend;
 use crate::error::{Error, Result};
 
@@ -38,7 +39,15 @@ pub(super) fn open(config: &Config, threads: usize, sink: &Sink) -> Result<Parts
     Ok(Parts { library, backends, fallback })
 }
 
-/// One back end per device. Errors: NO_DEVICE.
-fn cuda(_config: &Config) -> Result<Vec<Arc<dyn Backend>>> {
-    Err(Error::NoDevice("this library was built without CUDA".into()))
+/// One back end per device. Errors: NO_DEVICE; INVALID for a UUID that is none.
+fn cuda(config: &Config) -> Result<Vec<Arc<dyn Backend>>> {
+    let default = CudaConfig::default();
+    let or = |bytes: u64, default: u64| if bytes == 0 { default } else { bytes };
+    cuda::open(&CudaConfig {
+        devices: config.devices.iter().map(|uuid| uuid.parse()).collect::<Result<_>>()?,
+        device_memory_bytes: Some(config.device_memory_bytes).filter(|bytes| *bytes > 0),
+        device_reserve_bytes: or(config.device_reserve_bytes, DEFAULT_DEVICE_RESERVE_BYTES),
+        pinned_memory_bytes: or(config.pinned_memory_bytes, default.pinned_memory_bytes),
+        ..default
+    })
 }

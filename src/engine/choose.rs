@@ -77,7 +77,7 @@ impl Shared {
             if state.units[d].resident.contains_key(&opened.circuit.id()) {
                 return Some(Order::Prove(self.take_batch(state, d, turn)));
             }
-            if self.is_elsewhere(state, d, opened.circuit.id()) {
+            if self.is_elsewhere(state, d, turn, opened.circuit.id()) {
                 continue;
             }
             match self.room(state, d, &opened, Some(turn)) {
@@ -99,7 +99,7 @@ impl Shared {
     }
 
     fn load(&self, state: &mut State, d: usize, opened: &Arc<Opened>, memory: Vec<Reservation>) -> Order {
-        state.units[d].loading = Some(Arc::clone(opened));
+        state.units[d].loading.push(Arc::clone(opened));
         Order::Load(Arc::clone(opened), memory)
     }
 
@@ -134,12 +134,11 @@ impl Shared {
         self.can_prove(state, d, kind) && !(shunned && others())
     }
 
-    /// Whether another device will prove this circuit's partitions soon, so that loading it here isn't worth it.
-    fn is_elsewhere(&self, state: &State, d: usize, circuit: u64) -> bool {
+    /// Whether another device will prove this partition soon, so that loading its circuit here isn't worth it.
+    fn is_elsewhere(&self, state: &State, d: usize, turn: PartTurn, circuit: u64) -> bool {
         state.units.iter().enumerate().any(|(other, unit)| {
-            let loading = unit.loading.as_ref().is_some_and(|opened| opened.circuit.id() == circuit);
             let idle = unit.busy_since.is_none() && unit.resident.contains_key(&circuit);
-            other != d && unit.is_healthy() && !self.devices[other].reserved && (loading || idle)
+            other != d && (unit.is_loading(circuit) || idle) && self.may_prove(state, other, turn)
         })
     }
 
@@ -176,7 +175,7 @@ impl Shared {
     fn will_come_back(&self, state: &State, opened: &Opened) -> bool {
         let gives_back = |other: &Opened| !other.is_winning && other.circuit.id() != opened.circuit.id();
         let resident = state.units.iter().flat_map(|unit| unit.resident.values().map(|resident| &resident.opened));
-        let loading = state.units.iter().filter_map(|unit| unit.loading.as_ref());
+        let loading = state.units.iter().flat_map(|unit| &unit.loading);
         let open = state.circuits.values().filter_map(|entry| entry.opened());
         resident.chain(loading).chain(open).any(|other| gives_back(other))
     }
@@ -263,8 +262,11 @@ impl Shared {
         if state.units[d].resident.contains_key(&opened.circuit.id()) {
             return Some(Order::Prove(self.take_batch(state, d, turn)));
         }
+        if state.units[d].is_loading(opened.circuit.id()) {
+            return None;
+        }
         match self.room(state, d, &opened, Some(turn)) {
-            Ok(Room::Taken(memory)) => Some(Order::Load(opened, memory)),
+            Ok(Room::Taken(memory)) => Some(self.load(state, d, &opened, memory)),
             _ => None,
         }
     }
@@ -293,7 +295,11 @@ impl Shared {
         for (d, device) in self.devices.iter().enumerate() {
             let any = |class: Class| {
                 let mut turns = waiting.iter().filter(|turn| turn.0.class == class);
-                turns.any(|turn| self.may_prove(state, d, *turn) && !self.is_free_elsewhere(state, d, *turn))
+                turns.any(|turn| {
+                    let loading = state.opened_of(turn.0.number).map(|opened| opened.circuit.id());
+                    let here = loading.is_some_and(|circuit| state.units[d].is_loading(circuit));
+                    !here && self.may_prove(state, d, *turn) && !self.is_free_elsewhere(state, d, *turn)
+                })
             };
             device.urgent.store(any(Class::Winning), Ordering::Relaxed);
             device.window.store(any(Class::Window), Ordering::Relaxed);
@@ -302,14 +308,21 @@ impl Shared {
         }
     }
 
-    /// Whether an idle device can take this partition.
+    /// Whether an idle device can take this partition, or one that is loading its circuit.
     fn is_free_elsewhere(&self, state: &State, d: usize, turn: PartTurn) -> bool {
-        let idle = |other: usize| other != d && state.units[other].busy_since.is_none();
-        (0..self.devices.len()).any(|other| idle(other) && self.may_prove(state, other, turn))
+        let circuit = state.opened_of(turn.0.number).map(|opened| opened.circuit.id());
+        state.units.iter().enumerate().any(|(other, unit)| {
+            let loading = circuit.is_some_and(|circuit| unit.is_loading(circuit));
+            other != d && (unit.busy_since.is_none() || loading) && self.may_prove(state, other, turn)
+        })
     }
 }
 
 impl Unit {
+    fn is_loading(&self, circuit: u64) -> bool {
+        self.loading.iter().any(|opened| opened.circuit.id() == circuit)
+    }
+
     /// Takes a resident out, to be unloaded.
     fn unload(&mut self, circuit: u64) -> Option<Order> {
         let resident = self.resident.remove(&circuit)?;

@@ -44,11 +44,11 @@ pub struct Config {
     /// Budget of host memory in bytes: requests, assignments, recorded circuits and, on the CPU back end, SRS sections.
     /// Default: four fifths of what machine and cgroup allow.
     pub host_memory_bytes: u64,
-    /// Budget of pinned host memory in bytes, part of the host memory. Default: half of it.
+    /// Budget of pinned host memory in bytes, for all devices together. Default: 1 GiB.
     pub pinned_memory_bytes: u64,
-    /// Cap in bytes on what is used of each device. Default: all but the reserve.
+    /// Cap in bytes on what is used of each device. Default: what is free when it is opened, less 1 GiB.
     pub device_memory_bytes: u64,
-    /// Bytes of each device left to others. Default: 512 MiB.
+    /// Bytes of each device's memory that only a WinningPoSt may use. Default: 1 GiB.
     pub device_reserve_bytes: u64,
     /// Threads that synthesise and, on the CPU back end, prove. Default: the CPUs that machine and cgroup allow. PoSts
     /// have threads of their own beside these.
@@ -68,7 +68,7 @@ pub const DEFAULT_QUEUE_LEN: u32 = 256;
 /// Least places that WindowPoSts and WinningPoSts have.
 pub const MIN_POST_PLACES: u32 = 64;
 /// [`Config::device_reserve_bytes`] where it is 0.
-pub const DEFAULT_DEVICE_RESERVE_BYTES: u64 = 512 << 20;
+pub const DEFAULT_DEVICE_RESERVE_BYTES: u64 = 1 << 30;
 /// More threads than this are refused.
 const MAX_THREADS: u32 = 1024;
 /// A longer queue is refused.

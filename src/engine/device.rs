@@ -49,8 +49,8 @@ pub(super) struct Unit {
     pub state: DeviceState,
     /// Circuits that it has loaded, by the back end's number.
     pub resident: HashMap<u64, Resident>,
-    /// The one that it is loading.
-    pub loading: Option<Arc<Opened>>,
+    /// Those that it is loading: one, or a WinningPoSt's inside another's.
+    pub loading: Vec<Arc<Opened>>,
     pub busy_since: Option<Instant>,
     pub busy_time: Duration,
     pub partitions: u64,
@@ -144,7 +144,7 @@ impl Default for Unit {
         Unit {
             state: DeviceState::Healthy,
             resident: HashMap::new(),
-            loading: None,
+            loading: Vec::new(),
             busy_since: None,
             busy_time: Duration::ZERO,
             partitions: 0,
@@ -160,6 +160,11 @@ impl Default for Unit {
 impl Unit {
     pub fn is_healthy(&self) -> bool {
         self.state == DeviceState::Healthy
+    }
+
+    /// Its thread has done what it was told.
+    pub fn rest(&mut self) {
+        self.busy_time += self.busy_since.take().map_or(Duration::ZERO, |since| since.elapsed());
     }
 }
 
@@ -205,8 +210,7 @@ impl Shared {
                 Order::Renew => return self.renew(d),
             }
             let mut state = self.lock();
-            let unit = &mut state.units[d];
-            unit.busy_time += unit.busy_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+            state.units[d].rest();
             self.settle(&mut state);
         }
     }
@@ -216,7 +220,9 @@ impl Shared {
         let mut state = self.lock();
         loop {
             if let Some(order) = self.choose(&mut state, d) {
-                state.units[d].busy_since = Some(Instant::now());
+                if !matches!(order, Order::Stop | Order::Leave) {
+                    state.units[d].busy_since = Some(Instant::now());
+                }
                 self.set_flags(&mut state);
                 self.changed.notify_all(); // the watch looks after calls
                 return order;
@@ -229,14 +235,17 @@ impl Shared {
     pub fn run_batch(self: &Arc<Self>, d: usize, batch: Batch, may_yield: bool) {
         let device = &self.devices[d];
         let assignments: Vec<_> = batch.items.iter().map(|item| Arc::clone(&item.seat.assignment)).collect();
-        let control = ProveControl::new(self, d, &batch, may_yield);
-        let called = device.call(self.start, "a batch", |backend| {
-            backend.prove(&batch.opened.circuit, &assignments, &control, &mut |i, sums| {
-                self.sums_done(d, &batch, i, sums);
-                control.finished(i);
-            });
-        });
-        self.batch_done(d, &batch, called);
+        let called = {
+            let control = ProveControl::new(self, d, &batch, may_yield);
+            device.call(self.start, "a batch", |backend| {
+                backend.prove(&batch.opened.circuit, &assignments, &control, &mut |i, sums| {
+                    self.sums_done(d, &batch, i, sums);
+                    control.finished(i);
+                });
+            })
+        };
+        drop(assignments);
+        self.batch_done(d, batch, called, may_yield);
     }
 
     /// Loads a circuit.
@@ -244,7 +253,7 @@ impl Shared {
         let device = &self.devices[d];
         let control = LoadControl::new(self, d, &opened, may_yield);
         let loaded = device.call(self.start, "a load", |backend| backend.load(&opened.circuit, &control));
-        self.load_done(d, opened, memory, loaded);
+        self.load_done(d, opened, memory, loaded, may_yield);
     }
 
     fn run_unload(self: &Arc<Self>, d: usize, resident: Resident) {
@@ -286,7 +295,7 @@ impl Shared {
         let mut state = self.lock();
         let unit = &mut state.units[d];
         unit.is_shaken = false;
-        unit.busy_since = None;
+        unit.rest();
         let retired = unit.panics >= MAX_PANICS;
         if retired {
             log::error!("{} is retired after {} panics in a row", self.devices[d].name(), unit.panics);

@@ -1,10 +1,12 @@
 //! Records of the `log` facade become events; nothing is written anywhere else.
 //!
 //! An engine's own threads carry its sink; what other threads log goes to every open engine. If the process has another
-//! logger already (a program that links this crate as a Rust library), records go there and engines see none.
+//! logger already (a program that links this crate as a Rust library), records go there and engines see none. Panics of an
+//! engine's threads, which all are caught, become records in the same way.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::panic::{self, PanicHookInfo};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 
 use log::{LevelFilter, Log, Metadata, Record};
 
@@ -45,9 +47,33 @@ pub(super) fn open(events: &Arc<Events>, level: LevelFilter) -> Sink {
     sink
 }
 
-/// What this thread logs goes to `sink` alone.
+/// What this thread logs goes to `sink` alone, and so does what it says when it panics.
 pub(super) fn adopt(sink: &Sink) {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !log_panic(info) {
+                others(info);
+            }
+        }));
+    });
     OWN.with(|own| *own.borrow_mut() = Some(sink.clone()));
+}
+
+/// Logs a panic of one of the engine's threads; others' are none of ours.
+fn log_panic(info: &PanicHookInfo<'_>) -> bool {
+    let own = OWN.try_with(|own| own.borrow().clone()).ok().flatten();
+    let events = own.and_then(|sink| sink.events.upgrade());
+    if let Some(events) = &events {
+        let text = info.payload().downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| info.payload().downcast_ref::<String>().cloned()).unwrap_or_default();
+        let place = info.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
+        let thread = std::thread::current().name().unwrap_or("a thread").to_owned();
+        let message = format!("{thread} panicked{place}: {text}");
+        events.log(LogRecord { level: log::Level::Error, target: "cuzk::panic".into(), message });
+    }
+    events.is_some()
 }
 
 impl Sink {

@@ -29,6 +29,16 @@ pub(super) fn panicked(what: &str, panic: Box<dyn Any + Send>) -> Error {
     Error::Internal(format!("{what} panicked: {}", text.unwrap_or_else(|| "no message".into())))
 }
 
+impl Shared {
+    /// Runs `work`; a panic is counted and becomes INTERNAL.
+    pub fn guarded<T>(&self, what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+            self.lock().counters.panics += 1;
+            Err(panicked(what, panic))
+        })
+    }
+}
+
 /// Which partition an outcome is of.
 #[derive(Clone, Copy)]
 struct At {
@@ -67,8 +77,8 @@ impl Shared {
         state.tasks += 1;
         let (shared, opened) = (Arc::clone(self), Arc::clone(opened));
         pool.spawn(move || {
-            let check = || finish(&opened.circuit, &opened.verifier, &seat.assignment, &sums);
-            let checked = catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| Err(panicked("a check", panic)));
+            let checked = shared
+                .guarded("a pairing check", || finish(&opened.circuit, &opened.verifier, &seat.assignment, &sums));
             drop(seat);
             shared.checked(at, &opened, checked);
         });
@@ -202,7 +212,7 @@ impl Shared {
     }
 
     /// A batch has returned, or panicked.
-    pub fn batch_done(self: &Arc<Self>, d: usize, batch: &Batch, called: Result<()>) {
+    pub fn batch_done(self: &Arc<Self>, d: usize, batch: Batch, called: Result<()>, is_outer: bool) {
         let mut state = self.lock();
         let of = |item: &super::device::Item| At { device: d, number: item.number, part: item.part, epoch: item.epoch };
         let unfinished: Vec<At> = batch.items.iter().map(of).filter(|at| state.is_proving(*at)).collect();
@@ -231,6 +241,11 @@ impl Shared {
         if let Some(resident) = state.units[d].resident.get_mut(&batch.opened.circuit.id()) {
             resident.last_used = Instant::now();
         }
+        // Its memory is back before others are told that they can go on.
+        drop(batch);
+        if is_outer {
+            state.units[d].rest();
+        }
         self.settle(&mut state);
     }
 
@@ -241,25 +256,29 @@ impl Shared {
         opened: Arc<Opened>,
         memory: Vec<Reservation>,
         loaded: Result<Result<()>>,
+        is_outer: bool,
     ) {
         let mut state = self.lock();
         let id = opened.circuit.id();
-        if state.units[d].loading.as_ref().is_some_and(|loading| loading.circuit.id() == id) {
-            state.units[d].loading = None;
+        state.units[d].loading.retain(|loading| loading.circuit.id() != id);
+        if is_outer {
+            state.units[d].rest();
         }
         if let Err(error) = &loaded {
             self.count_panic(&mut state, d, error);
         }
         match loaded.and_then(|loaded| loaded) {
-            Ok(()) => {
+            Ok(()) if state.units[d].is_healthy() => {
                 state.counters.loads += 1;
                 log::info!("{} loaded on {}", opened.circuit.name(), self.devices[d].name());
                 let resident = Resident { opened, _memory: memory, last_used: Instant::now() };
                 state.units[d].resident.insert(id, resident);
             }
-            Err(Error::Cancelled) => {}
+            // Abandoned, or out of service by now.
+            Ok(()) | Err(Error::Cancelled) => drop(memory),
             Err(Error::DeviceLost(_)) => self.lose(&mut state, d, DeviceState::Lost),
             Err(error) => {
+                drop(memory);
                 log::error!("{} on {}: {error}", opened.circuit.name(), self.devices[d].name());
                 self.load_failed(&mut state, d, &opened, &error);
             }
@@ -304,7 +323,7 @@ impl Shared {
         let unit = &mut state.units[d];
         unit.state = to;
         unit.resident.clear();
-        unit.loading = None;
+        unit.loading.clear();
         state.counters.device_faults += 1;
         let on_it: Vec<At> = state
             .jobs

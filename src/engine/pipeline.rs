@@ -1,6 +1,5 @@
 //! From the queue to assignments: which job begins, what is checked and synthesised, and within which memory.
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,13 +7,14 @@ use super::budget::Reservation;
 use super::event::{Phase, Place};
 use super::job::{Class, Life, PartState, Seat, Stage, Turn};
 use super::library::Content;
-use super::outcome::panicked;
 use super::residency::Opened;
 use super::shared::{Shared, State};
 use crate::assignment::{Assignment, Builder};
+use crate::circuit::registered::partition_count;
+use crate::circuit::{CircuitId, Kind};
 use crate::error::{Error, Result};
 
-/// Bulk jobs that are begun while others still have partitions to synthesise: one more, so that no thread waits.
+/// Bulk jobs of a kind that are begun and have partitions to synthesise: one more than one, so that no thread waits.
 const BULK_AHEAD: usize = 2;
 
 /// What a synthesis is given.
@@ -32,10 +32,7 @@ impl Shared {
     /// Begins as many jobs as there are threads and memory for, in order. What is short of memory is not overtaken.
     pub fn begin_jobs(self: &Arc<Self>, state: &mut State) {
         for class in Class::ALL {
-            while let Some(turn) = state.queued.iter().find(|turn| turn.class == class).copied() {
-                if !self.has_lane(state, class) || class == Class::Bulk && !state.may_begin_bulk() {
-                    break;
-                }
+            while let Some(turn) = state.next_queued(class).filter(|_| self.has_lane(state, class)) {
                 match self.begin(state, turn) {
                     Ok(true) => {}
                     Ok(false) => return,
@@ -60,7 +57,10 @@ impl Shared {
         if bytes > self.memory.work.limit(turn.class.urgency()) {
             return Err(self.memory.work.try_reserve(u64::MAX, turn.class.urgency()).map(drop).unwrap_err());
         }
-        let Ok(memory) = self.memory.work.try_reserve(bytes, turn.class.urgency()) else { return Ok(false) };
+        // A job that is begun beside others leaves room for a partition, so that one of them can always go on.
+        let seat = if state.active.is_empty() { 0 } else { self.seat_bytes(job.circuit, bytes) };
+        let Ok(mut memory) = self.memory.work.try_reserve(bytes + seat, turn.class.urgency()) else { return Ok(false) };
+        memory.shrink(bytes);
         job.content_memory = Some(memory);
         job.stage = Stage::Checking;
         let waited = std::mem::replace(&mut job.since, Instant::now()).elapsed();
@@ -78,11 +78,19 @@ impl Shared {
         state.tasks += 1;
         let shared = Arc::clone(self);
         self.pools.of(turn.class).spawn(move || {
-            let checked = catch_unwind(AssertUnwindSafe(|| shared.library.check(&request)));
+            let checked = shared.guarded("the check of a request", || shared.library.check(&request));
             drop(request);
-            shared.content_checked(turn, checked.unwrap_or_else(|panic| Err(panicked("a check", panic))));
+            shared.content_checked(turn, checked);
         });
         Ok(true)
+    }
+
+    /// Bytes that the synthesis of a partition takes, about; of the largest PoRep's if the circuit isn't known yet.
+    fn seat_bytes(&self, circuit: Option<CircuitId>, content_bytes: u64) -> u64 {
+        let circuit = circuit.or_else(|| CircuitId::new(Kind::PoRep, 32 << 30).ok());
+        circuit.map_or(0, |circuit| {
+            self.library.assignment_bytes(circuit) + content_bytes / partition_count(circuit) as u64
+        })
     }
 
     /// Vanilla proofs are checked, or wrong.
@@ -103,7 +111,6 @@ impl Shared {
                 }
                 Err(error) => {
                     state.observe(turn.number, Phase::Check, took);
-                    state.counters.panics += u64::from(matches!(error, Error::Internal(_)));
                     let place = Place { phase: Phase::Check, partition: None, device: None };
                     self.end(&mut state, turn.number, Err(error), Some(place));
                 }
@@ -116,7 +123,9 @@ impl Shared {
     pub fn start_syntheses(self: &Arc<Self>, state: &mut State) {
         let turns: Vec<Turn> = state.active.iter().copied().collect();
         for turn in turns {
-            while self.has_lane(state, turn.class) && (turn.class != Class::Bulk || self.has_hand_over(state)) {
+            while self.has_lane(state, turn.class)
+                && (turn.class != Class::Bulk || self.has_hand_over(state, turn.number))
+            {
                 match self.next_synthesis(state, turn) {
                     Ok(Some(synthesis)) => self.start_synthesis(state, synthesis),
                     Ok(None) => break,
@@ -132,19 +141,17 @@ impl Shared {
         }
     }
 
-    /// Whether the hand-over has a place for one more bulk partition: what waits for devices is two batches at most.
-    fn has_hand_over(&self, state: &State) -> bool {
-        let bulk = state.active.iter().filter(|turn| turn.class == Class::Bulk);
-        let mut on_the_way = 0;
-        let mut most = 0;
-        for job in bulk.filter_map(|turn| state.jobs.get(&turn.number)) {
-            let waits = |part: &&super::job::Part| matches!(part.state, PartState::Synthesising | PartState::Ready(_));
-            on_the_way += job.parts.iter().filter(waits).count();
-            if let Some(opened) = state.opened_of(job.number()) {
-                most = most.max(self.batch_places(state, opened));
-            }
-        }
-        on_the_way < most.max(1)
+    /// Whether the hand-over has a place for one more partition of this job's circuit: what waits for devices is two
+    /// batches of each circuit at most.
+    fn has_hand_over(&self, state: &State, number: u64) -> bool {
+        let Some(opened) = state.opened_of(number) else { return false };
+        let waits = |part: &&super::job::Part| matches!(part.state, PartState::Synthesising | PartState::Ready(_));
+        let same = |other: &&super::job::JobState| {
+            state.opened_of(other.number()).is_some_and(|other| Arc::ptr_eq(other, opened))
+        };
+        let jobs = state.active.iter().filter_map(|turn| state.jobs.get(&turn.number)).filter(same);
+        let on_the_way: usize = jobs.map(|job| job.parts.iter().filter(waits).count()).sum();
+        on_the_way < self.batch_places(state, opened).max(1)
     }
 
     /// Two batches on every healthy device.
@@ -156,7 +163,8 @@ impl Shared {
     /// Whether memory will come back without anything new being begun.
     fn is_under_way(&self, state: &State) -> bool {
         let moves = |part: &super::job::Part| !matches!(part.state, PartState::Waiting | PartState::Done);
-        state.tasks > 0 || state.jobs.values().any(|job| job.parts.iter().any(moves))
+        let busy = state.units.iter().any(|unit| unit.is_healthy() && unit.busy_since.is_some());
+        busy || state.tasks > 0 || state.jobs.values().any(|job| job.parts.iter().any(moves))
     }
 
     /// The next partition of a job that can be synthesised, with memory. Errors: OUT_OF_MEMORY.
@@ -193,7 +201,7 @@ impl Shared {
             };
             let made = match synthesis.life.has_ended() {
                 true => Err(Error::Cancelled),
-                false => catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(panicked("synthesis", panic))),
+                false => shared.guarded("synthesis", run),
             };
             shared.synthesised(synthesis, made);
         });
@@ -219,7 +227,6 @@ impl Shared {
                     state.observe(number, Phase::Synthesis, took);
                 }
                 Err(error) => {
-                    state.counters.panics += u64::from(matches!(error, Error::Internal(_)));
                     let place = Place { phase: Phase::Synthesis, partition: Some(part as u32), device: None };
                     self.end(&mut state, number, Err(error), Some(place));
                 }
@@ -230,10 +237,18 @@ impl Shared {
 }
 
 impl State {
-    /// Whether another bulk job may begin: not while enough others have partitions to synthesise.
-    fn may_begin_bulk(&self) -> bool {
-        let bulk = self.active.iter().filter(|turn| turn.class == Class::Bulk);
-        let jobs = bulk.filter_map(|turn| self.jobs.get(&turn.number));
-        jobs.filter(|job| job.stage == Stage::Checking || job.has_waiting()).count() < BULK_AHEAD
+    /// The first of a class that may begin. In bulk there are, of each kind, at most so many jobs at once with partitions
+    /// to synthesise, so that one whose circuit takes long to load holds up its own kind alone.
+    fn next_queued(&self, class: Class) -> Option<Turn> {
+        let mut ahead = [0; Kind::ALL.len()];
+        let active = self.active.iter().filter_map(|turn| self.jobs.get(&turn.number));
+        for job in active.filter(|job| job.stage == Stage::Checking || job.has_waiting()) {
+            ahead[job.kind? as usize] += 1;
+        }
+        let may_begin = |turn: &&Turn| {
+            let kind = self.jobs.get(&turn.number).and_then(|job| job.kind);
+            class != Class::Bulk || kind.is_some_and(|kind| ahead[kind as usize] < BULK_AHEAD)
+        };
+        self.queued.iter().filter(|turn| turn.class == class).find(may_begin).copied()
     }
 }

@@ -1,7 +1,6 @@
 //! Circuits on the host: opened once, counted, given up when memory is wanted.
 
 use std::ops::ControlFlow;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -10,7 +9,6 @@ use super::event::{Phase, Place, Progress, Task};
 use super::job::{Class, Stage};
 use super::library::identity;
 use super::logs;
-use super::outcome::panicked;
 use super::pools::STACK_BYTES;
 use super::shared::{Shared, State};
 use crate::assignment::{Layout, Layouts};
@@ -175,8 +173,8 @@ impl Shared {
         let thread = std::thread::Builder::new().name(format!("cuzk-open-{circuit}")).stack_size(STACK_BYTES);
         let spawned = thread.spawn(move || {
             logs::adopt(&shared.sink);
-            let opened = catch_unwind(AssertUnwindSafe(|| shared.open(circuit)));
-            shared.opened(circuit, memory, opened.unwrap_or_else(|panic| Err(panicked("opening a circuit", panic))));
+            let opened = shared.guarded("opening a circuit", || shared.open(circuit));
+            shared.opened(circuit, memory, opened);
         });
         match spawned {
             Ok(_) => {
@@ -245,8 +243,7 @@ impl Shared {
         }
         state.opening.insert(key);
         drop(state);
-        let opened = catch_unwind(AssertUnwindSafe(|| self.open_files(circuit)))
-            .unwrap_or_else(|panic| Err(panicked("opening a circuit", panic)));
+        let opened = self.guarded("opening a circuit", || self.open_files(circuit));
         let mut state = self.lock();
         state.opening.remove(&key);
         if let Ok(opened) = &opened {
@@ -308,7 +305,7 @@ impl Opened {
             + 32 * u64::from(layout.full_count());
         Ok(Opened {
             verifier: Verifier::new(srs.vk()),
-            constraints: r1cs.row_count(),
+            constraints: r1cs.row_count() - u64::from(r1cs.input_count),
             assignment_bytes,
             file_bytes: srs.stat().size,
             is_winning: Class::of(circuit.kind()) == Class::Winning,

@@ -1,4 +1,9 @@
 //! The engine: on echo devices for everything about scheduling and faults, on the CPU back end for real proofs.
 
+mod faults;
 mod lifecycle;
+mod memory;
+mod observability;
+mod real;
+mod scheduling;
 mod support;

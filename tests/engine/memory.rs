@@ -1,0 +1,146 @@
+//! Budgets: of the host, of a device.
+
+use cuzk::circuit::Kind;
+use cuzk::engine::{Config, EchoCallKind, EchoFaultKind, EchoOptions, Job, Request};
+use cuzk::Status;
+
+use crate::support::{circuit, config, large_update, porep, update, window, winning, Host};
+
+/// An eighth is for requests that wait, one for circuits, the rest for proofs under way.
+fn with_host(bytes: u64) -> Host {
+    Host::with(Config { host_memory_bytes: bytes, threads: 3, ..config() }, EchoOptions::default())
+}
+
+#[test]
+fn a_small_budget_lets_all_finish_and_is_never_exceeded() {
+    // Less what is held back for WinningPoSts, 723 bytes: a large update takes 256, a partition 120.
+    let mut host = with_host(1100);
+    let total = host.engine.stats().unwrap().pools[0].total_bytes;
+    assert_eq!(total, 1100);
+    for tag in 1..20 {
+        while let Err(error) = host.try_submit(large_update(tag)) {
+            assert_eq!(error.status(), Status::Busy);
+            host.step(std::time::Duration::from_millis(5));
+        }
+    }
+    (1..20).for_each(|tag| drop(host.proved(&large_update(tag))));
+    let stats = host.settled();
+    assert!(stats.pools[0].peak_bytes <= total && stats.pools[0].peak_bytes > 0, "{:?}", stats.pools);
+    assert_eq!(stats.kinds[Kind::SnapDeals as usize].proved, 19);
+}
+
+#[test]
+fn what_can_never_fit_is_refused_at_once() {
+    let mut host = with_host(1600);
+    let request = Request::PoRep { miner: 1, sector: 1, c1: vec![1; 4000] };
+    let error = host.try_submit(Job { request, ..porep(1) }).unwrap_err();
+    assert_eq!(error.status(), Status::OutOfMemory);
+    assert!(error.to_string().contains("host"), "{error}");
+    // Its bytes fit, its proof doesn't: what is known of its circuit says so at once.
+    let mut host2 = with_host(100);
+    assert_eq!(host2.try_submit(update(1)).unwrap_err().status(), Status::OutOfMemory);
+    host2.drain();
+    host.submit(update(2));
+    host.proved(&update(2));
+}
+
+#[test]
+fn waiting_requests_have_a_share_of_their_own() {
+    // An eighth of it, 1,000 bytes, holds 15 requests of 64.
+    let mut host = with_host(8000);
+    host.inject(EchoFaultKind::HoldSynthesis, None, 1000);
+    let taken = (0..100).take_while(|tag| host.try_submit(porep(*tag)).is_ok()).count();
+    assert!((15..=20).contains(&taken), "{taken}");
+    assert_eq!(host.try_submit(porep(1000)).unwrap_err().status(), Status::Busy);
+    host.submit(winning(2000));
+    host.release(EchoFaultKind::HoldSynthesis);
+    host.proved(&winning(2000));
+    (0..taken as u64).for_each(|tag| drop(host.proved(&porep(tag))));
+    host.settled();
+}
+
+/// Device memory for two and a half of an echo engine's circuits.
+fn tight_device() -> Host {
+    let mut probe = Host::open(EchoOptions::default());
+    probe.warm(update(0));
+    let one = probe.engine.stats().unwrap().pools[2].used_bytes;
+    assert!(one > 0);
+    // A resident circuit's sections are what its footprint counts, padded and with twiddles: at least half of it.
+    let device_memory_bytes = sections() * 5 / 2;
+    Host::with(Config { device_memory_bytes, ..config() }, EchoOptions { max_batch: 4, ..EchoOptions::default() })
+}
+
+/// Bytes of H, L, A and B_G2 of an echo circuit: 4 rows of constraints and inputs.
+fn sections() -> u64 {
+    let host = &mut Host::open(EchoOptions::default());
+    host.warm(update(0));
+    let path = host.dir.path().join(cuzk::circuit::registered::params_file_name(circuit(Kind::SnapDeals)));
+    let options = cuzk::srs::SrsOptions { allow_unknown_params: true, ..Default::default() };
+    let srs = cuzk::srs::SrsFile::open(&path, &options).unwrap();
+    use cuzk::srs::Section;
+    [Section::H, Section::L, Section::A, Section::BG2].iter().map(|s| srs.count(*s) * s.point_bytes()).sum()
+}
+
+#[test]
+fn idle_circuits_go_when_room_is_wanted_and_a_winning_posts_never() {
+    let mut host = tight_device();
+    host.warm(winning(0));
+    for round in 0..5 {
+        for job in [update(10), window(11), porep(12)] {
+            host.submit(job.clone());
+            host.proved(&job);
+            host.submit(winning(13));
+            host.proved(&winning(13));
+            let circuits = host.engine.stats().unwrap().devices[0].circuits;
+            assert!(circuits <= 2, "round {round}: {circuits}");
+        }
+    }
+    let loads = host.calls(EchoCallKind::Load);
+    assert_eq!(loads.iter().filter(|circuit| circuit.starts_with("winning")).count(), 1, "{loads:?}");
+    assert_eq!(loads.len(), 1 + 15, "each of the others every time");
+    assert!(host.calls(EchoCallKind::Unload).iter().all(|circuit| !circuit.starts_with("winning")));
+}
+
+#[test]
+fn a_circuit_at_work_isnt_unloaded_for_another_of_its_class() {
+    let mut host = tight_device();
+    host.warm(winning(0));
+    host.warm(update(0));
+    host.inject(EchoFaultKind::HoldProve, Some(Kind::SnapDeals), 1);
+    (1..20).for_each(|tag| host.submit(update(tag)));
+    host.until("held", |stats| stats.proving > 0);
+    host.submit(porep(100));
+    host.until("all wait", |stats| stats.waiting_for_device > 8);
+    host.release(EchoFaultKind::HoldProve);
+    (1..20).for_each(|tag| drop(host.proved(&update(tag))));
+    host.proved(&porep(100));
+    // One switch, not one per batch.
+    let loads = host.calls(EchoCallKind::Load);
+    assert!(loads.len() <= 5, "{loads:?}");
+    // A WindowPoSt doesn't wait for that.
+    host.inject(EchoFaultKind::HoldProve, Some(Kind::PoRep), 1);
+    host.submit(porep(101));
+    host.until("held", |stats| stats.proving > 0);
+    host.submit(window(102));
+    host.until("it waits", |stats| stats.waiting_for_device > 0);
+    host.release(EchoFaultKind::HoldProve);
+    host.proved(&window(102));
+    host.proved(&porep(101));
+}
+
+#[test]
+fn nothing_grows_over_many_requests() {
+    let mut host = Host::open(EchoOptions::default());
+    let mut after_two = None;
+    for round in 0..50 {
+        for job in [porep(1), update(2), window(3), winning(4)] {
+            host.submit(job.clone());
+            host.wait(job.tag).result.unwrap();
+        }
+        let stats = host.settled();
+        let held = (stats.pools[2].used_bytes, stats.counters.loads, stats.counters.opens);
+        if round >= 1 {
+            assert_eq!(*after_two.get_or_insert(held), held, "round {round}");
+        }
+    }
+}
