@@ -111,7 +111,7 @@ pub struct EchoFaultIn {
     pub reserved: u32,
 }
 
-const FAULT_KINDS: [EchoFaultKind; 10] = [
+const FAULT_KINDS: [EchoFaultKind; 15] = [
     EchoFaultKind::WrongSums,
     EchoFaultKind::DeviceLost,
     EchoFaultKind::Panic,
@@ -122,6 +122,11 @@ const FAULT_KINDS: [EchoFaultKind; 10] = [
     EchoFaultKind::BadWitness,
     EchoFaultKind::SynthesisPanics,
     EchoFaultKind::BadRequest,
+    EchoFaultKind::HoldProve,
+    EchoFaultKind::HoldLoad,
+    EchoFaultKind::HoldOpen,
+    EchoFaultKind::HoldSynthesis,
+    EchoFaultKind::OpenFails,
 ];
 
 /// cuzk_engine_open for an echo engine, of which any number may be open.

@@ -34,7 +34,7 @@ fn progress_never_falls_and_ends_at_100() {
     let mut seen = Vec::new();
     while !host.has_ended(5) {
         host.step(std::time::Duration::from_millis(20));
-        seen.extend(host.progress.drain(..));
+        seen.append(&mut host.progress);
     }
     host.wait(5).result.unwrap();
     assert!(seen.iter().all(|progress| progress.tag == 5 && progress.circuit == circuit(Kind::PoRep)));
