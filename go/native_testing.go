@@ -46,6 +46,11 @@ const (
 	echoBadWitness
 	echoSynthesisPanics
 	echoBadRequest
+	echoHoldProve
+	echoHoldLoad
+	echoHoldOpen
+	echoHoldSynthesis
+	echoOpenFails
 )
 
 // openEcho opens an echo engine, of which any number may be open.
@@ -70,7 +75,7 @@ func openEcho(config Config, options echo) (*Engine, error) {
 	})
 }
 
-// inject adds a fault that hits the next `count` occasions.
+// inject adds a fault that hits the next `count` occasions; 0 releases all that hang or are held by it.
 func (e *Engine) inject(what echoFaultKind, count int) error {
 	fault := C.cuzk_testing_echo_fault_t{what: C.uint32_t(what), count: C.uint32_t(count)}
 	var failure C.cuzk_error_t
