@@ -19,8 +19,7 @@ export CUDA
 all: toolchain $(TOOLKIT) ## build the library and the tools (default)
 	$(CARGO) build $(CARGO_FLAGS)
 
-demo: toolchain ## all four kinds at 2 KiB, from sealing to proofs that filecoin-proofs accepts
-	$(CARGO) build $(CARGO_FLAGS) --bins
+demo: all archive ## prove all kinds at 2 KiB from Go, and have them verified by filecoin-proofs
 	scripts/demo.sh
 
 test: toolchain ## all tests that need no GPU

@@ -108,6 +108,15 @@ func (c *core) register(kind Kind) *waiter {
 	return w
 }
 
+// name says in an error what was to be proved, if the engine hadn't found out yet.
+func (w *waiter) name(err error) error {
+	var failure *Error
+	if errors.As(err, &failure) && failure.Circuit.Kind == 0 {
+		failure.Circuit.Kind = w.kind
+	}
+	return err
+}
+
 func (c *core) forget(w *waiter) {
 	c.mu.Lock()
 	delete(c.waiters, w.tag)
@@ -166,7 +175,7 @@ func (c *core) submitAll(ctx context.Context, requests []Request) []*waiter {
 	c.leave()
 	for _, w := range waiters {
 		if w.err == nil {
-			w.err, errs = errs[0], errs[1:]
+			w.err, errs = w.name(errs[0]), errs[1:]
 			if w.err != nil {
 				c.forget(w)
 			}
@@ -183,7 +192,7 @@ func (c *core) wait(ctx context.Context, w *waiter, progress func(int)) (complet
 			if progress != nil && done.err == nil {
 				progress(100)
 			}
-			return done, done.err
+			return done, w.name(done.err)
 		case percent := <-w.progress:
 			if progress != nil && percent < 100 {
 				progress(percent)

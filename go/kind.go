@@ -35,6 +35,9 @@ type Circuit struct {
 
 // String is the name for logs and metrics.
 func (c Circuit) String() string {
+	if c.SectorSize == 0 {
+		return c.Kind.String()
+	}
 	size, unit := c.SectorSize, "B"
 	for _, next := range []string{"KiB", "MiB", "GiB"} {
 		if size < 1024 || size%1024 != 0 {
