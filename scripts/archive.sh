@@ -45,8 +45,11 @@ object=$work/cuzk.o
 undefined=()
 while read -r symbol; do undefined+=(-u "$symbol"); done <"$exports"
 ld -r --force-group-allocation --gc-sections "${undefined[@]}" --whole-archive "$whole" -o "$object"
+# Rust's std asks for some functions only if the C library has them; ld -r forgets that these are optional.
+undefined_as() { readelf -sW "$whole" | awk -v binding="$1" '$7 == "UND" && $5 == binding { print $8 }' | sort -u; }
+comm -23 <(undefined_as WEAK) <(undefined_as GLOBAL) >"$work/optional"
 # Debian's ar aborts on LLVM's bitcode.
-objcopy -R .llvmbc -R .llvmcmd --strip-debug --keep-global-symbols="$exports" "$object"
+objcopy -R .llvmbc -R .llvmcmd --strip-debug --keep-global-symbols="$exports" --weaken-symbols="$work/optional" "$object"
 rm -f "$dir/$name"
 ar rcs "$dir/$name" "$object"
 scripts/archive-check.sh "$dir/$name" "$exports"
