@@ -5,6 +5,7 @@ CARGO ?= cargo
 # One profile and one feature set for all dependencies: the storage-proofs stack is built once for tests, demo and tool.
 CARGO_FLAGS := --release --locked
 CUDA_TOOLKIT := $(CURDIR)/.cuda
+CUZK_TEST_DIR ?=
 
 ifeq ($(CUDA),1)
 ifeq ($(or $(NVCC),$(CUDA_HOME),$(shell command -v nvcc 2>/dev/null)),)
@@ -14,7 +15,7 @@ endif
 endif
 export CUDA
 
-.PHONY: all demo test check header archive archive-testing bench gpu-bundle golden fuzz clean help toolchain
+.PHONY: all demo test test-go test-link check header archive archive-testing bench gpu-bundle golden fuzz clean help toolchain
 
 all: toolchain $(TOOLKIT) ## build the library and the tools (default)
 	$(CARGO) build $(CARGO_FLAGS)
@@ -24,6 +25,19 @@ demo: all archive ## prove all kinds at 2 KiB from Go, and have them verified by
 
 test: toolchain ## all tests that need no GPU
 	$(CARGO) test $(CARGO_FLAGS) --workspace --features testing
+	$(MAKE) test-go
+
+test-go: archive-testing ## Go's tests, on echo engines; with the demo's files also real proofs
+	cd go && CUZK_TEST_DIR=$(CUZK_TEST_DIR) go test -tags cuzk_testing ./...
+
+test-link: archive archive-testing ## how the archive is linked and what it does to its host; needs `make demo` before
+	scripts/link-matrix.sh
+	scripts/vendor-check.sh
+	scripts/strace-check.sh
+	cd go && go vet ./... && go vet -tags cuzk_testing ./...
+	cd go && go test -race -tags cuzk_testing .
+	cd go && GOEXPERIMENT=cgocheck2 go test -tags cuzk_testing .
+	cd go && CUZK_TEST_DIR=$(CURDIR)/target/demo go test -short -run 'Real|Files' .
 
 check: toolchain ## formatting, clippy, documentation, size and style rules
 	$(CARGO) fmt --all --check

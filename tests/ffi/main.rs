@@ -1,5 +1,8 @@
 //! The C ABI's contract, on the functions as C calls them.
 
+mod engine;
+mod verify;
+
 use std::process::{Command, Stdio};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -210,7 +213,7 @@ fn configurations_of_other_versions() {
         ("cache_dir", Config { cache_dir: bytes(b"\xff"), ..config() }),
         ("devices", Config { device_count: 1, ..config() }),
         ("param_dirs", Config { param_dirs: 9 as *const Bytes, param_dir_count: 1, ..config() }),
-        ("param_dirs", Config { param_dirs: 8 as *const Bytes, param_dir_count: u64::MAX, ..config() }),
+        ("param_dirs", Config { param_dirs: std::ptr::dangling(), param_dir_count: u64::MAX, ..config() }),
     ] {
         let (status, text) = open(&config);
         assert_eq!(status, CUZK_INVALID, "{field}");
@@ -265,8 +268,10 @@ fn outputs_need_their_first_size() {
     close(engine);
 }
 
+type Export = (&'static str, fn(*mut ErrorOut) -> u32);
+
 /// Every exported function, called so that it would succeed or fail at once.
-const EXPORTS: [(&str, fn(*mut ErrorOut) -> u32); 12] = [
+const EXPORTS: [Export; 12] = [
     ("cuzk_engine_open", |error| cuzk_engine_open(null(), &mut 0, error)),
     ("cuzk_engine_close", |error| cuzk_engine_close(0, error)),
     ("cuzk_engine_submit", |error| cuzk_engine_submit(0, null(), 0, null_mut(), error)),

@@ -1,0 +1,93 @@
+// Guest shows that the library is a guest in its process: it makes ten proofs and looks whether the process is as before.
+// Arguments: the demo's directory and a directory for caches. scripts/strace-check.sh watches it from outside.
+package main
+
+/*
+#include <stddef.h>
+
+extern char **environ;
+
+static char const *variable(size_t i) { return environ[i]; }
+*/
+import "C"
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	cuzk "github.com/cuzk-prover/cuzk/go"
+	"github.com/cuzk-prover/cuzk/go/internal/inputs"
+)
+
+func main() {
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "guest:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir, cache string) error {
+	before, err := process()
+	if err != nil {
+		return err
+	}
+	input, err := inputs.Read(filepath.Join(dir, "winning.json"))
+	if err != nil {
+		return err
+	}
+	engine, err := cuzk.Open(cuzk.Config{
+		ParamDirs:          []string{filepath.Join(dir, "params")},
+		CacheDir:           cache,
+		Backend:            cuzk.BackendCPU,
+		AllowUnknownParams: true,
+	})
+	if err != nil {
+		return err
+	}
+	requests := make([]cuzk.Request, 10)
+	for i := range requests {
+		requests[i] = input.Request
+	}
+	for _, result := range engine.ProveBatch(context.Background(), requests) {
+		if result.Err != nil {
+			return result.Err
+		}
+		if err := engine.Verify(context.Background(), input.Claim, result.Proof.Bytes); err != nil {
+			return err
+		}
+	}
+	if err := engine.Close(); err != nil {
+		return err
+	}
+	after, err := process()
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(before, after) {
+		return fmt.Errorf("the process has changed from %q to %q", before, after)
+	}
+	return nil
+}
+
+var signals = regexp.MustCompile(`(?m)^(Sig(Ign|Cgt)|ShdPnd):.*$`)
+
+// process is the environment as C has it, the working directory, and which signals are caught and ignored.
+func process() ([]byte, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	parts := append(signals.FindAll(status, -1), []byte(dir))
+	for i := C.size_t(0); C.variable(i) != nil; i++ {
+		parts = append(parts, []byte(C.GoString(C.variable(i))))
+	}
+	return bytes.Join(parts, []byte("\n")), nil
+}

@@ -1,0 +1,125 @@
+//go:build linux && amd64 && cgo && !nocuzk
+
+package cuzk_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	cuzk "github.com/cuzk-prover/cuzk/go"
+	"github.com/cuzk-prover/cuzk/go/internal/inputs"
+)
+
+// openReal opens an engine on the demo's files: CUZK_TEST_DIR names a directory with inputs, params/ and cache/, and
+// CUZK_TEST_BACKEND chooses cpu (default) or cuda. A machine without them runs the rest of the tests.
+func openReal(t *testing.T) (*cuzk.Engine, string) {
+	t.Helper()
+	dir := os.Getenv("CUZK_TEST_DIR")
+	if dir == "" {
+		t.Skip("CUZK_TEST_DIR isn't set")
+	}
+	backend := cuzk.BackendCPU
+	if os.Getenv("CUZK_TEST_BACKEND") == "cuda" {
+		backend = cuzk.BackendCUDA
+	}
+	engine, err := cuzk.Open(cuzk.Config{
+		ParamDirs:          []string{filepath.Join(dir, "params")},
+		CacheDir:           filepath.Join(dir, "cache"),
+		Backend:            backend,
+		AllowUnknownParams: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return engine, dir
+}
+
+// TestRealProofs proves the demo's inputs, as far as their SRS is there, and verifies every proof against every claim.
+func TestRealProofs(t *testing.T) {
+	engine, dir := openReal(t)
+	var names []string
+	var requests []cuzk.Request
+	var claims []cuzk.Claim
+	for _, name := range []string{"winning", "window", "update", "porep"} {
+		input, err := inputs.Read(filepath.Join(dir, name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if testing.Short() && input.Request.Kind() != cuzk.KindWinningPoSt && input.Request.Kind() != cuzk.KindWindowPoSt {
+			continue
+		}
+		names, requests, claims = append(names, name), append(requests, input.Request), append(claims, input.Claim)
+	}
+	for i, result := range engine.ProveBatch(t.Context(), requests) {
+		if result.Err != nil {
+			t.Fatal(names[i], result.Err)
+		}
+		proof := result.Proof
+		t.Logf("%s: %d bytes, %+v", names[i], len(proof.Bytes), proof.Timings)
+		for k, claim := range claims {
+			err := engine.Verify(t.Context(), claim, proof.Bytes)
+			if i == k && err != nil || i != k && !errors.Is(err, cuzk.ErrInvalid) {
+				t.Errorf("proof of %s, claim of %s: %v", names[i], names[k], err)
+			}
+		}
+		for _, bytes := range [][]byte{nil, proof.Bytes[1:], make([]byte, 192), append(proof.Bytes, 0)} {
+			if err := engine.Verify(t.Context(), claims[i], bytes); !errors.Is(err, cuzk.ErrInvalid) {
+				t.Errorf("%d bytes of %s: %v", len(bytes), names[i], err)
+			}
+		}
+	}
+}
+
+// TestFilesThatAreNotThere has a status of its own for each thing that is wrong with parameters.
+func TestFilesThatAreNotThere(t *testing.T) {
+	dir := os.Getenv("CUZK_TEST_DIR")
+	if dir == "" {
+		t.Skip("CUZK_TEST_DIR isn't set")
+	}
+	input, err := inputs.Read(filepath.Join(dir, "winning.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := t.TempDir()
+	params, err := filepath.Glob(filepath.Join(dir, "params", "v28-proof-of-spacetime-fallback-*-3ea05428*.params"))
+	if err != nil || len(params) != 1 {
+		t.Fatal(params, err)
+	}
+	if err := os.WriteFile(filepath.Join(damaged, filepath.Base(params[0])), []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		dir     string
+		unknown bool
+		status  cuzk.Status
+	}{
+		{t.TempDir(), true, cuzk.ErrParamsMissing},
+		{damaged, true, cuzk.ErrParamsCorrupt},
+		{filepath.Join(dir, "params"), false, cuzk.ErrParamsUnknown},
+	} {
+		engine, err := cuzk.Open(cuzk.Config{
+			ParamDirs:          []string{test.dir},
+			Backend:            cuzk.BackendCPU,
+			AllowUnknownParams: test.unknown,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Prove(t.Context(), input.Request); !errors.Is(err, test.status) {
+			t.Errorf("Prove: %v instead of %v", err, test.status)
+		}
+		if err := engine.Verify(t.Context(), input.Claim, make([]byte, 192)); !errors.Is(err, test.status) {
+			t.Errorf("Verify: %v instead of %v", err, test.status)
+		}
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What the library does to its host, as the kernel sees it: ten proofs from Go under strace. No socket, no file written
+# outside the cache directory, no signal handler beside Go's, empty stderr, the environment unchanged.
+# Needs `make demo` and `make archive` before.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+dir=$PWD/target/demo
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+(cd go && go build -o "$out/guest" ./examples/guest)
+
+# Without strace the program's own checks remain.
+trace=()
+if command -v strace >/dev/null; then
+    trace=(strace -f -qq -e trace=network,openat,open,creat,mkdir,mkdirat,unlink,unlinkat,rename,renameat,renameat2,rt_sigaction
+        -o "$out/trace")
+fi
+rm -rf "$out/cache"
+"${trace[@]}" "$out/guest" "$dir" "$out/cache" 2>"$out/stderr"
+if [[ -s $out/stderr ]]; then
+    echo "stderr isn't empty:" >&2
+    head -n 20 "$out/stderr" >&2
+    exit 1
+fi
+[[ -f $out/trace ]] || exit 0
+
+fail() { echo "strace: $1" >&2 && head -n 20 >&2 && exit 1; }
+if grep -E ' (socket|connect|bind|listen|accept4?|sendto)\(' "$out/trace" >"$out/found"; then fail "network" <"$out/found"; fi
+writes='O_WRONLY|O_RDWR|O_CREAT|creat\(|mkdir|unlink|rename'
+if grep -E "$writes" "$out/trace" | grep -vE "\"$out/cache|/dev/null|ENOENT" >"$out/found"; then
+    fail "written outside the cache directory" <"$out/found"
+fi
+echo "ten proofs: no socket, nothing written outside the cache directory, empty stderr, environment unchanged"
