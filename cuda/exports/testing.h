@@ -21,6 +21,10 @@ czk_status_t czk_test_curve(int32_t group, int32_t op, uint32_t *d_r, const uint
 czk_status_t czk_test_batch(int32_t group, uint32_t *d_r, const uint32_t *d_p, const uint32_t *d_q, uint64_t count,
                             uint64_t per_thread, void *d_scratch, void *stream);
 
+// A kernel that ends with a trap, and one that runs until *p_stop (pinned) isn't zero.
+czk_status_t czk_test_trap(void *stream);
+czk_status_t czk_test_spin(const int32_t *p_stop, void *stream);
+
 // xyzz[i] = p[i] in the device's XYZZ form, scaled by z[i].
 czk_status_t czk_test_xyzz(int32_t group, void *d_xyzz, const uint32_t *d_p, const uint32_t *d_z, uint64_t count,
                            void *stream);

@@ -24,6 +24,8 @@ use std::path::Path;
 
 use rayon::ThreadPool;
 
+#[cfg(any(cuda, feature = "testing"))]
+use crate::backend::cuda::CudaBackend;
 use crate::error::Result;
 use crate::r1cs::R1cs;
 use crate::srs::VerifyingKey;
@@ -31,10 +33,13 @@ use crate::srs::VerifyingKey;
 mod columns;
 mod fixed_base;
 mod lagrange;
+mod multiplier;
 mod toxic_waste;
 mod write;
 
 pub use toxic_waste::ToxicWaste;
+
+use multiplier::Place;
 
 /// Writes the SRS of `r1cs` made from `seed` to `path`, and returns its verifying key. **Insecure**: see [the
 /// module](self). The file is the one that bellperson 0.27's `generate_random_parameters` makes of the same circuit and
@@ -47,11 +52,25 @@ pub use toxic_waste::ToxicWaste;
 /// bellperson.
 pub fn write_params(r1cs: &R1cs, seed: [u8; 32], path: &Path, pool: &ThreadPool) -> Result<VerifyingKey> {
     log::warn!("{}: writing an INSECURE SRS, good for tests alone: its seed forges proofs", path.display());
-    pool.install(|| write::write_params(r1cs, &ToxicWaste::from_seed(seed), path))
+    pool.install(|| write::write_params(r1cs, &ToxicWaste::from_seed(seed), path, Place::HOST))
+}
+
+/// [`write_params`] with the points computed on `device`: the same file.
+/// Errors: those of [`write_params`]; OUT_OF_MEMORY and DEVICE_LOST of the device.
+#[cfg(any(cuda, feature = "testing"))]
+pub fn write_params_on(
+    device: &CudaBackend,
+    r1cs: &R1cs,
+    seed: [u8; 32],
+    path: &Path,
+    pool: &ThreadPool,
+) -> Result<VerifyingKey> {
+    log::warn!("{}: writing an INSECURE SRS, good for tests alone: its seed forges proofs", path.display());
+    pool.install(|| write::write_params(r1cs, &ToxicWaste::from_seed(seed), path, Place::Device(device)))
 }
 
 /// [`write_params`] with chosen toxic waste.
 #[cfg(feature = "testing")]
 pub fn write_params_with(r1cs: &R1cs, waste: &ToxicWaste, path: &Path, pool: &ThreadPool) -> Result<VerifyingKey> {
-    pool.install(|| write::write_params(r1cs, waste, path))
+    pool.install(|| write::write_params(r1cs, waste, path, Place::HOST))
 }

@@ -8,15 +8,13 @@ use ff::Field;
 use group::Curve;
 use rayon::prelude::*;
 
-use super::fixed_base::{Base, FixedBase, PIECE};
+use super::fixed_base::{Base, PIECE};
+use super::multiplier::{Multiplier, Place};
 use super::{columns, lagrange, ToxicWaste};
 use crate::backend::cpu::curve::{G1, G2};
 use crate::error::{Error, Result};
 use crate::r1cs::{Density, R1cs};
 use crate::srs::{refuse_existing, Section, SrsWriter, VerifyingKey};
-
-/// Points that are computed before they are written: 12 MiB in G1.
-const WAVE: usize = 32 * PIECE;
 
 /// The scalars of the sections, in file order.
 struct Scalars {
@@ -30,7 +28,7 @@ struct Scalars {
     b: Vec<Fr>,
 }
 
-pub(super) fn write_params(r1cs: &R1cs, waste: &ToxicWaste, path: &Path) -> Result<VerifyingKey> {
+pub(super) fn write_params(r1cs: &R1cs, waste: &ToxicWaste, path: &Path, place: Place<'_>) -> Result<VerifyingKey> {
     refuse_existing(path)?;
     let (inverse_gamma, inverse_delta) = waste.inverses()?;
     let lg_size = r1cs.lg_domain_size();
@@ -40,15 +38,15 @@ pub(super) fn write_params(r1cs: &R1cs, waste: &ToxicWaste, path: &Path) -> Resu
     let h = |range: Range<usize>| powers(waste.tau, h_scale, range);
 
     let g1_count = h_count + scalars.ic.len() + scalars.l.len() + scalars.a.len() + scalars.b.len();
-    let g1 = FixedBase::<G1>::new(&waste.g1, g1_count as u64);
-    let vk = verifying_key(waste, g1.multiply(&scalars.ic));
+    let g1 = Multiplier::<G1>::new(place, &waste.g1, g1_count as u64);
+    let vk = verifying_key(waste, g1.multiply(&scalars.ic)?);
     let mut writer = SrsWriter::create(path, &vk)?;
     write_section(&mut writer, Section::H, &g1, h_count, h)?;
     for (section, scalars) in [(Section::L, &scalars.l), (Section::A, &scalars.a), (Section::BG1, &scalars.b)] {
         write_section(&mut writer, section, &g1, scalars.len(), |range| scalars[range].to_vec())?;
     }
     drop(g1);
-    let g2 = FixedBase::<G2>::new(&waste.g2, scalars.b.len() as u64);
+    let g2 = Multiplier::<G2>::new(place, &waste.g2, scalars.b.len() as u64);
     write_section(&mut writer, Section::BG2, &g2, scalars.b.len(), |range| scalars.b[range].to_vec())?;
     writer.finish()?;
     Ok(vk)
@@ -110,13 +108,13 @@ fn powers(tau: Fr, scale: Fr, range: Range<usize>) -> Vec<Fr> {
 fn write_section<G: Base>(
     writer: &mut SrsWriter,
     section: Section,
-    base: &FixedBase<G>,
+    base: &Multiplier<'_, G>,
     count: usize,
     scalars: impl Fn(Range<usize>) -> Vec<Fr>,
 ) -> Result<()> {
     writer.begin(section, count as u64)?;
-    for first in (0..count).step_by(WAVE) {
-        writer.points(&base.multiply(&scalars(first..count.min(first + WAVE))))?;
+    for first in (0..count).step_by(base.wave()) {
+        base.write(writer, scalars(first..count.min(first + base.wave())))?;
     }
     Ok(())
 }

@@ -58,15 +58,7 @@ impl SrsWriter {
     /// Appends points to the section that was begun. Spreads over the rayon pool it is called from.
     /// Errors: INVALID if they are more than were announced or of the other group.
     pub fn points<P: Point>(&mut self, points: &[P]) -> Result<()> {
-        let section = Section::ALL[self.section];
-        if section.point_bytes() != P::BYTES as u64 {
-            return Err(Error::invalid("points", format!("section {} is of the other group", section.name())));
-        }
-        let count = points.len() as u64;
-        self.missing = self.missing.checked_sub(count).ok_or_else(|| {
-            let (missing, name) = (self.missing, section.name());
-            Error::invalid("points", format!("{count} points for {missing} places of section {name}"))
-        })?;
+        self.count_down::<P>(points.len() as u64)?;
         self.write(|out, scratch| {
             points.chunks(STEP_POINTS).try_for_each(|points| {
                 scratch.resize(points.len() * P::BYTES, 0);
@@ -74,6 +66,13 @@ impl SrsWriter {
                 out.write_all(scratch)
             })
         })
+    }
+
+    /// Appends points that are encoded already. Errors: as for [`Self::points`].
+    #[cfg(any(cuda, feature = "testing"))]
+    pub(crate) fn encoded<P: Point>(&mut self, bytes: &[u8]) -> Result<()> {
+        self.count_down::<P>((bytes.len() / P::BYTES) as u64)?;
+        self.write(|out, _| out.write_all(bytes))
     }
 
     /// Makes the file durable and gives it its name.
@@ -86,6 +85,19 @@ impl SrsWriter {
         self.write(|out, _| out.flush().and_then(|()| out.get_ref().sync_all()))?;
         // A link, since a rename would replace what stands there. The temporary name goes with `self`.
         fs::hard_link(&self.temporary, &self.path).map_err(|error| write_error("path", &self.path, &error))
+    }
+
+    /// That `count` points of P may come now.
+    fn count_down<P: Point>(&mut self, count: u64) -> Result<()> {
+        let section = Section::ALL[self.section];
+        if section.point_bytes() != P::BYTES as u64 {
+            return Err(Error::invalid("points", format!("section {} is of the other group", section.name())));
+        }
+        self.missing = self.missing.checked_sub(count).ok_or_else(|| {
+            let (missing, name) = (self.missing, section.name());
+            Error::invalid("points", format!("{count} points for {missing} places of section {name}"))
+        })?;
+        Ok(())
     }
 
     fn check_complete(&self) -> Result<()> {

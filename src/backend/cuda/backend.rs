@@ -1,5 +1,6 @@
 //! The caller's side of a device.
 
+use blstrs::Scalar as Fr;
 use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -8,10 +9,13 @@ use std::time::Duration;
 
 use super::device::Shared;
 use super::job::{Ear, Item, Job, Message, Reply, Work};
+use super::multiples::{self, Multiples};
 use super::plan::Plan;
 use super::prepare::{Prepared, PreparedLayout};
 use super::resident::SrsOnDevice;
 use super::stats::CudaStats;
+use super::sums::Of;
+use super::sys::Curve;
 use super::turn::Turns;
 use crate::assignment::{Assignment, Layout};
 use crate::backend::{Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PoolUse, Sums, Uncontrolled};
@@ -80,6 +84,29 @@ impl CudaBackend {
     /// Asks the device thread for its numbers. Waits for its turn. Errors: DEVICE_LOST, CLOSED.
     pub fn refresh(&self) -> Result<()> {
         self.converse(Work::Look, &mut Caller::new(&Uncontrolled, None, 1, false), None)
+    }
+
+    /// `scalar · base` for each scalar, in uncompressed bytes as an SRS stores them: [`G1_BYTES`] or [`G2_BYTES`] each.
+    /// `powers`: the 16 points `2^(16 w) · base`, stored the same way. Takes its turn; 2^20 scalars at a time need 0.25 GiB
+    /// of device memory in G1 and 0.5 in G2.
+    /// Errors: INVALID (not such points), OUT_OF_MEMORY, DEVICE_LOST, CLOSED.
+    ///
+    /// [`G1_BYTES`]: crate::srs::G1_BYTES
+    /// [`G2_BYTES`]: crate::srs::G2_BYTES
+    pub(crate) fn multiples(&self, curve: Curve, powers: Vec<u8>, scalars: Vec<Fr>) -> Result<Vec<u8>> {
+        if powers.len() != curve.affine_bytes() * multiples::POWERS as usize {
+            return Err(Error::invalid("powers", format!("{} bytes of them", powers.len())));
+        }
+        let (answer, answered) = channel();
+        let work = Work::Multiples(Multiples { curve, powers, scalars }, answer);
+        self.converse(work, &mut Caller::new(&Uncontrolled, None, 1, false), None)?;
+        answered.recv().map_err(|_| Error::Internal(format!("{} gave no answer", self.shared.label)))
+    }
+
+    /// Runs `call` on the device thread. Errors: what it ended with, as any other call of the device's.
+    #[cfg(feature = "testing")]
+    pub fn call(&self, call: fn() -> std::result::Result<(), super::sys::CudaError>) -> Result<()> {
+        self.converse(Work::Call(call), &mut Caller::new(&Uncontrolled, None, 1, false), None)
     }
 
     /// Ends the device thread after the job in work and frees everything; done by dropping, too. Calls that come later get
@@ -255,7 +282,7 @@ impl CudaBackend {
                 Ok(Message::End(end)) => return end,
                 Err(RecvTimeoutError::Timeout) => {
                     let seconds = PATIENCE.as_secs();
-                    return Err(self.shared.lose(&format!("quarantined, it did not answer for {seconds} s")));
+                    return Err(self.shared.lose(&format!("quarantined: no answer for {seconds} s")));
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.shared.lose("its thread has ended")),
             }
@@ -364,7 +391,7 @@ impl Backend for Inside<'_> {
 
 /// Sections and working memory without a layout's lists, which no count of a circuit tells.
 fn footprint(circuit: &Circuit) -> Footprint {
-    let (_, srs_bytes) = SrsOnDevice::places(circuit);
+    let (_, srs_bytes) = SrsOnDevice::places(circuit, Of::ALL);
     let matrices = circuit.r1cs().segments.iter().flat_map(|segment| [&segment.a, &segment.b]);
     let r1cs_bytes: u64 = matrices.map(|m| 4 * m.row_starts.len() as u64 + 6 * m.columns.len() as u64).sum();
     let bitmaps = circuit.r1cs().variable_count() / 2;

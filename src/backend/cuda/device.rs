@@ -12,12 +12,16 @@ use super::fault::{is_sticky, Fault, Outcome, NO_MEMORY};
 use super::pinned::{Pinned, PinnedPool};
 use super::resident::Resident;
 use super::stats::{Calls, CudaStats, Health, Phases};
-use super::sums::RESULT_BYTES;
+use super::sums::{Of, RESULT_BYTES};
 use super::sys::{self, device_memory, CudaError, DeviceInfo, Event, MsmStreams, Ntt, Stream};
 use crate::error::{Error, Result};
 
-/// Bytes that are copied from pinned memory at a time, and read from a file.
+/// Bytes that are read from a file at a time.
 pub(super) const PIECE_BYTES: usize = 16 << 20;
+/// Bytes of an assignment that are copied at a time.
+const UPLOAD_BYTES: usize = 8 << 20;
+/// Buffers of that size, which as many threads fill.
+const UPLOADS: usize = 8;
 /// Left to the driver and to others where no cap is configured.
 const LEFT_FREE: u64 = 1 << 30;
 /// Copies from pinned memory that may be on their way at once.
@@ -42,6 +46,8 @@ pub(super) struct Device {
     pub ntt: Ntt,
     pub circuits: RefCell<HashMap<u64, Rc<Resident>>>,
     pub readers: usize,
+    /// Sections that are loaded, and the sums that are computed.
+    pub sums: &'static [Of],
     pub bulk: Lane,
     pub urgent: Lane,
     _tables: Reservation,
@@ -56,6 +62,8 @@ pub(super) struct Lane {
     pub borders: Vec<Event>,
     pub results: RefCell<Pinned>,
     pub work: RefCell<Option<Rc<Reservation>>>,
+    /// Buffers for uploads, each with the event behind its last copy.
+    uploads: RefCell<Vec<(Pinned, Event)>>,
     pace: [Event; 2],
     paces: Cell<usize>,
     staging: Vec<Arc<Event>>,
@@ -97,13 +105,13 @@ impl Shared {
         let why = lost.get_or_insert_with(|| why.into()).clone();
         drop(lost);
         self.with_stats(|stats| stats.health = Health::Lost(why.clone()));
-        Error::DeviceLost(format!("{}: {why}", self.label))
+        Error::DeviceLost(format!("{} ({why})", self.label))
     }
 
     /// The error that every call gets, once the device is lost.
     pub(super) fn lost(&self) -> Option<Error> {
         let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.as_ref().map(|why| Error::DeviceLost(format!("{}: {why}", self.label)))
+        lost.as_ref().map(|why| Error::DeviceLost(format!("{} ({why})", self.label)))
     }
 
     pub(super) fn with_stats<T>(&self, look: impl FnOnce(&mut CudaStats) -> T) -> T {
@@ -133,7 +141,11 @@ impl Device {
             *urgent.work.borrow_mut() = Some(Rc::new(reserve));
         }
         let (circuits, readers) = (RefCell::default(), config.readers.max(1));
-        Ok(Device { info, shared, arena, pool, ntt, circuits, readers, bulk, urgent, _tables: tables })
+        #[cfg(feature = "testing")]
+        let sums = if config.b_g1 { Of::ALL } else { Of::SHIPPED };
+        #[cfg(not(feature = "testing"))]
+        let sums = Of::ALL;
+        Ok(Device { info, shared, arena, pool, ntt, circuits, readers, sums, bulk, urgent, _tables: tables })
     }
 
     /// What callers get for `fault`. Marks the device lost after an error that stays.
@@ -205,8 +217,8 @@ impl Device {
         Ok(reservation)
     }
 
-    /// Copies `bytes` to the device through pinned memory, in the order of the lane's main stream. `waiting` is asked while
-    /// there is no buffer.
+    /// Copies `bytes` to the device through the lane's pinned buffers, in the order of its main stream; several threads fill
+    /// them where there is much. `waiting` is asked while there is no buffer.
     ///
     /// # Safety
     /// `to` has room for the bytes, until the stream gets there.
@@ -217,16 +229,53 @@ impl Device {
         bytes: &[u8],
         waiting: &mut dyn FnMut() -> Result<()>,
     ) -> Outcome<()> {
-        for (at, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
-            let mut buffer = self.pool.take(piece.len() as u64, waiting)?;
-            buffer.copy_from_slice(piece);
-            let to = to.cast::<u8>().wrapping_add(at * PIECE_BYTES).cast();
-            // SAFETY: the buffer goes back to the pool with an event behind the copy.
-            unsafe { sys::copy(to, buffer.as_ptr().cast(), piece.len() as u64, &lane.main)? };
-            lane.release(buffer, &lane.main)?;
+        let mut uploads = lane.uploads.borrow_mut();
+        while uploads.len() < UPLOADS.min(bytes.len().div_ceil(UPLOAD_BYTES)) {
+            let buffer = self.pool.take(UPLOAD_BYTES as u64, waiting)?;
+            uploads.push((buffer, Event::new()?));
+        }
+        let mut to = to.cast::<u8>();
+        for wave in bytes.chunks(UPLOAD_BYTES * UPLOADS) {
+            fill(&mut uploads, wave)?;
+            for ((buffer, copied), piece) in uploads.iter().zip(wave.chunks(UPLOAD_BYTES)) {
+                // SAFETY: as the caller promises; the buffer isn't filled again before the event behind the copy.
+                unsafe { sys::copy(to.cast(), buffer.as_ptr().cast(), piece.len() as u64, &lane.main)? };
+                copied.record(&lane.main)?;
+                to = to.wrapping_add(piece.len());
+            }
         }
         Ok(())
     }
+
+    /// Gives back all memory that no circuit needs. Nothing may run.
+    pub(super) fn trim(&self) {
+        for lane in [&self.bulk, &self.urgent] {
+            lane.settle();
+            lane.uploads.borrow_mut().clear();
+        }
+        self.arena.trim();
+        self.pool.shrink(u64::MAX);
+    }
+}
+
+/// A piece of `wave` into each buffer that the device has done with; the pieces behind the first by threads of their own.
+fn fill(uploads: &mut [(Pinned, Event)], wave: &[u8]) -> Outcome<()> {
+    let mut pieces = Vec::new();
+    for ((buffer, copied), piece) in uploads.iter_mut().zip(wave.chunks(UPLOAD_BYTES)) {
+        copied.wait()?;
+        pieces.push((&mut buffer[..piece.len()], piece));
+    }
+    std::thread::scope(|scope| {
+        let mut pieces = pieces.into_iter();
+        let first = pieces.next();
+        for (to, from) in pieces {
+            scope.spawn(|| to.copy_from_slice(from));
+        }
+        if let Some((to, from)) = first {
+            to.copy_from_slice(from);
+        }
+    });
+    Ok(())
 }
 
 impl Lane {
@@ -241,6 +290,7 @@ impl Lane {
             borders: (0..BORDERS).map(|_| Event::timing()).collect::<std::result::Result<_, _>>()?,
             results: RefCell::new(results),
             work: RefCell::default(),
+            uploads: RefCell::default(),
             pace: pair()?,
             paces: Cell::new(0),
             staging: (0..STAGING_EVENTS).map(|_| Event::new().map(Arc::new)).collect::<std::result::Result<_, _>>()?,

@@ -6,6 +6,7 @@
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Arc;
 
+use super::multiples::Multiples;
 use super::prepare::{Prepared, PreparedLayout};
 use super::sums::RawSums;
 use crate::assignment::Assignment;
@@ -17,6 +18,11 @@ pub(super) enum Work {
     Load(Arc<Circuit>, Arc<Prepared>),
     Unload(u64),
     Prove(Arc<Circuit>, Vec<Item>),
+    /// The answer goes to the sender.
+    Multiples(Multiples, Sender<Vec<u8>>),
+    /// Whatever a check wants to happen on the device thread.
+    #[cfg(feature = "testing")]
+    Call(fn() -> std::result::Result<(), super::sys::CudaError>),
     /// Give back all memory that nothing uses.
     Trim,
     /// Nothing: the thread is alive, and its numbers are brought up to date.

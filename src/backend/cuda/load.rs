@@ -48,7 +48,7 @@ pub(super) fn load(
         return Err(Error::Unsupported(format!("{} on a device: {size}", circuit.name())).into());
     }
     // Everything that is needed is taken before anything is read.
-    let (sections, bytes) = SrsOnDevice::places(circuit);
+    let (sections, bytes) = SrsOnDevice::places(circuit, device.sums);
     let memory = device.arena.reserve(format!("srs {}", circuit.name()), bytes)?;
     let matrices = device.arena.reserve(format!("r1cs {}", circuit.name()), r1cs_bytes(r1cs, prepared))?;
     if !asker.is_urgent() {
@@ -171,10 +171,10 @@ impl Sections<'_> {
     /// Everything through readers and slots; for each section its first point whose encoding has a flag.
     fn pump(&self, staging: &Reservation, bad: *mut u64) -> Outcome<Vec<u64>> {
         let readers = Readers::new(self.srs, self.device.readers);
-        let mut pieces = pieces(self.srs).into_iter().peekable();
+        let mut pieces = self.to.pieces().into_iter().peekable();
         let (mut on_their_way, mut slot) = (0, 0);
         let mut flagged = vec![NO_POINT; SECTIONS.len()];
-        let (mut done, total) = (0, SECTIONS.iter().map(|section| self.srs.count(*section)).sum());
+        let (mut done, total) = (0, self.to.sections.iter().map(|(_, count)| count).sum());
         loop {
             while let Some(piece) = pieces.peek().filter(|_| on_their_way < READ_AHEAD) {
                 let buffer = match on_their_way {
@@ -258,12 +258,14 @@ fn curve_of(section: Section) -> Curve {
     }
 }
 
-/// All sections in pieces of at most [`PIECE_BYTES`].
-fn pieces(srs: &SrsFile) -> Vec<Piece> {
-    let of_section = |(at, section): (usize, &Section)| {
-        let (count, step) = (srs.count(*section), PIECE_BYTES as u64 / section.point_bytes());
-        let piece = move |first: u64| Piece { section: at, first, count: step.min(count - first) };
-        (0..count).step_by(step as usize).map(piece).collect::<Vec<_>>()
-    };
-    SECTIONS.iter().enumerate().flat_map(of_section).collect()
+impl SrsOnDevice {
+    /// All sections in pieces of at most [`PIECE_BYTES`].
+    fn pieces(&self) -> Vec<Piece> {
+        let of_section = |(section, (_, count)): (usize, &(u64, u64))| {
+            let (count, step) = (*count, PIECE_BYTES as u64 / SECTIONS[section].point_bytes());
+            let piece = move |first: u64| Piece { section, first, count: step.min(count - first) };
+            (0..count).step_by(step as usize).map(piece).collect::<Vec<_>>()
+        };
+        self.sections.iter().enumerate().flat_map(of_section).collect()
+    }
 }

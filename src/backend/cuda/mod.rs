@@ -11,6 +11,7 @@
 //! | `prepare` | what is computed of a circuit and a layout on the host |
 //! | `load`, `readers`, `resident` | SRS and R1CS on the device |
 //! | `plan`, `prove`, `sums` | the memory of a proof; its launches; its sums on the host |
+//! | `multiples` | many multiples of one point, for setup |
 //! | `known` | the proof that a device must get right before it is used |
 //!
 //! # Memory
@@ -48,6 +49,8 @@ mod job;
 mod known;
 #[cfg(any(cuda, feature = "testing"))]
 mod load;
+#[cfg(any(cuda, feature = "testing"))]
+mod multiples;
 #[cfg(any(cuda, feature = "testing"))]
 mod open;
 #[cfg(any(cuda, feature = "testing"))]

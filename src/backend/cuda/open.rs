@@ -118,7 +118,9 @@ fn run(
                 owner::serve(&device, jobs);
             }
         }
-        (Ok(_), Err(error)) => {
+        (Ok(device), Err(error)) => {
+            // Before anyone hears of it everything is given back.
+            drop(device);
             let _ = ready.send(Err(error));
         }
         (Err(fault), _) => {

@@ -11,6 +11,7 @@ use super::device::{Device, Lane};
 use super::fault::{Fault, Outcome};
 use super::job::{Item, Job, Message, Reply, Talk, Work};
 use super::load;
+use super::multiples;
 use super::prove;
 use super::sums::RawSums;
 use super::sys::Poll;
@@ -42,9 +43,15 @@ fn execute(device: &Device, Job { work, talk }: Job) {
             prove_batch(device, &asker, &circuit, &items);
             Ok(())
         }
+        Work::Multiples(of, answer) => {
+            let made = guarded(device, asker.lane(), || multiples::multiples(device, &asker, &of));
+            // A caller that is gone needs no answer.
+            made.map(|bytes| drop(answer.send(bytes)))
+        }
+        #[cfg(feature = "testing")]
+        Work::Call(call) => guarded(device, asker.lane(), || Ok(call()?)),
         Work::Trim => {
-            device.arena.trim();
-            device.pool.shrink(u64::MAX);
+            device.trim();
             Ok(())
         }
         Work::Look | Work::Close => Ok(()),

@@ -14,13 +14,16 @@ use super::arena::Reservation;
 use super::device::{Device, Lane, BORDERS};
 use super::fault::{Fault, Outcome};
 use super::load;
+use super::multiples::scalar_bytes;
 use super::owner::Asker;
 use super::plan::{Plan, FR};
 use super::prepare::PreparedLayout;
 use super::resident::{bytes_of, Resident, ResidentLayout};
 use super::stats::Phases;
 use super::sums::{Of, RawSums, COUNTS, RESULT_BYTES};
-use super::sys::{self, fr_from_montgomery, gather, ones_indices, sum, DeviceZ, MsmTerm, OnesBits, RowsOf};
+use super::sys::{
+    self, fr_from_montgomery, fr_to_canonical, gather, ones_indices, sum, DeviceZ, MsmTerm, OnesBits, RowsOf,
+};
 use crate::assignment::Assignment;
 use crate::error::Error;
 use crate::srs::Section;
@@ -71,7 +74,9 @@ impl Proof<'_> {
         self.msm_gathered(Of::B2, 1)?;
         self.border(7)?;
         #[cfg(feature = "testing")]
-        self.msm_gathered(Of::B1, 1)?;
+        if self.device.sums.contains(&Of::B1) {
+            self.msm_gathered(Of::B1, 1)?;
+        }
         self.results()
     }
 
@@ -103,8 +108,10 @@ impl Proof<'_> {
         let mut waiting = self.asker.waiting();
         let (values, bits) = (self.values(), self.at(plan.bits, 8 * plan.word_count));
         let [inputs, full] = [assignment.inputs(), assignment.full()].map(scalar_bytes);
-        // SAFETY: all three places are of this proof's working memory, which outlives the stream's work.
+        // SAFETY: all places are of this proof's working memory, which outlives the stream's work.
         unsafe {
+            // Not all parts of an MSM are written, but all results are copied.
+            sys::fill(self.at(plan.results, RESULT_BYTES), 0, RESULT_BYTES, &self.lane.main)?;
             self.device.upload(self.lane, values, inputs, &mut waiting)?;
             self.device.upload(self.lane, self.full_values(), full, &mut waiting)?;
             self.device.upload(self.lane, bits, bytes_of(assignment.bits()), &mut waiting)?;
@@ -150,8 +157,11 @@ impl Proof<'_> {
     fn msm_h(&self, h: *mut c_void) -> Outcome<()> {
         let plan = self.plan();
         let (h_points, h_count) = self.resident.srs.section(Section::H);
+        // Digits are cut once for each window: what is canonical already is spared as many conversions.
+        // SAFETY: the vector has one element more.
+        unsafe { fr_to_canonical(h, h, h_count, &self.lane.main)? };
         let (l_points, l_count) = self.resident.srs.section(Section::L);
-        let of_h = term(h_points, h_count, null(), h, h_count);
+        let of_h = MsmTerm { canonical: 1, ..term(h_points, h_count, null(), h, h_count) };
         let of_l = term(l_points, l_count, self.layout.l, self.full_values(), plan.full_count);
         let terms = [of_h, of_l].into_iter().filter(|term| term.count > 0).collect::<Vec<_>>();
         self.msm(Of::HL, &terms)
@@ -166,9 +176,12 @@ impl Proof<'_> {
         let (points, slots) = self.layout.tails[tail];
         let scalars = self.at(msm.scalars, FR * msm.count);
         // SAFETY: the lists have `count` entries, and the slots are of inputs and full-size values.
-        unsafe { gather(scalars, self.values(), slots, msm.count, &self.lane.main)? };
+        unsafe {
+            gather(scalars, self.values(), slots, msm.count, &self.lane.main)?;
+            fr_to_canonical(scalars, scalars, msm.count, &self.lane.main)?;
+        }
         let (bases, base_count) = self.resident.srs.query(of);
-        self.msm(of, &[term(bases, base_count, points, scalars, msm.count)])
+        self.msm(of, &[MsmTerm { canonical: 1, ..term(bases, base_count, points, scalars, msm.count) }])
     }
 
     fn msm(&self, of: Of, terms: &[MsmTerm]) -> Outcome<()> {
@@ -206,7 +219,9 @@ impl Proof<'_> {
             self.sum_of_ones(of, query, counts[query])?;
         }
         #[cfg(feature = "testing")]
-        self.sum_of_ones(Of::B1, 2, counts[2])?;
+        if self.device.sums.contains(&Of::B1) {
+            self.sum_of_ones(Of::B1, 2, counts[2])?;
+        }
         self.lane.pace()
     }
 
@@ -269,7 +284,7 @@ impl Proof<'_> {
         };
         let phases = self.phases()?;
         self.device.shared.with_stats(|stats| stats.last = phases);
-        let plans = Of::ALL.iter().map(|of| self.plan().msm(*of).plan).collect();
+        let plans = self.device.sums.iter().map(|of| (*of, self.plan().msm(*of).plan)).collect();
         Ok(RawSums { bytes, plans })
     }
 
@@ -285,11 +300,4 @@ impl Proof<'_> {
 
 fn term(bases: *const c_void, base_count: u64, indices: *const u32, scalars: *const c_void, count: u64) -> MsmTerm {
     MsmTerm { bases, base_count, indices, scalars, count, canonical: 0, reserved: 0 }
-}
-
-/// Scalars as they lie in memory: Montgomery form.
-fn scalar_bytes(scalars: &[blstrs::Scalar]) -> &[u8] {
-    const _: () = assert!(size_of::<blstrs::Scalar>() as u64 == FR);
-    // SAFETY: a Scalar is four u64 without padding.
-    unsafe { std::slice::from_raw_parts(scalars.as_ptr().cast(), size_of_val(scalars)) }
 }

@@ -54,11 +54,12 @@ pub(super) struct ResidentLayout {
 }
 
 impl SrsOnDevice {
-    /// Where the sections will stand, and the bytes of all.
-    pub(super) fn places(circuit: &Circuit) -> (Vec<(u64, u64)>, u64) {
+    /// Where the sections will stand that `sums` are taken over, and the bytes of all. Others have no point.
+    pub(super) fn places(circuit: &Circuit, sums: &[Of]) -> (Vec<(u64, u64)>, u64) {
         let mut end = 0;
+        let is_needed = |section: Section| section == Section::H || sums.iter().any(|of| query(*of) == section);
         let places = SECTIONS.iter().map(|section| {
-            let (at, count) = (end, circuit.srs().count(*section));
+            let (at, count) = (end, if is_needed(*section) { circuit.srs().count(*section) } else { 0 });
             end += (count * section.point_bytes()).next_multiple_of(256);
             (at, count)
         });
@@ -74,13 +75,17 @@ impl SrsOnDevice {
 
     /// The points of a sum's query.
     pub(super) fn query(&self, of: Of) -> (*const c_void, u64) {
-        self.section(match of {
-            Of::HL => Section::L,
-            Of::A => Section::A,
-            Of::B2 => Section::BG2,
-            #[cfg(feature = "testing")]
-            Of::B1 => Section::BG1,
-        })
+        self.section(query(of))
+    }
+}
+
+fn query(of: Of) -> Section {
+    match of {
+        Of::HL => Section::L,
+        Of::A => Section::A,
+        Of::B2 => Section::BG2,
+        #[cfg(feature = "testing")]
+        Of::B1 => Section::BG1,
     }
 }
 

@@ -6,7 +6,11 @@
 #[cfg(cuda)]
 mod curve;
 #[cfg(cuda)]
+mod faults;
+#[cfg(cuda)]
 mod field;
+#[cfg(cuda)]
+mod filecoin;
 #[cfg(cuda)]
 mod fixed_base;
 #[cfg(cuda)]
@@ -24,11 +28,19 @@ mod ntt;
 #[cfg(cuda)]
 mod ones;
 #[cfg(cuda)]
+mod partition;
+#[cfg(cuda)]
 mod points;
+#[cfg(cuda)]
+mod proofs;
+#[cfg(cuda)]
+mod random;
 #[cfg(cuda)]
 mod rows;
 #[cfg(cuda)]
 mod runtime;
+#[cfg(cuda)]
+mod subject;
 
 /// One area of the kernels: a module with these three functions.
 #[cfg(cuda)]
@@ -57,6 +69,10 @@ const AREAS: &[Area] = &[
     area!(fixed_base),
     area!(msm),
     area!(ones),
+    area!(proofs),
+    area!(filecoin),
+    area!(partition),
+    area!(faults),
 ];
 
 #[cfg(cuda)]

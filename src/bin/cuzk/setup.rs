@@ -1,16 +1,39 @@
 //! `cuzk setup`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+#[cfg(cuda)]
+use cuzk::backend::{
+    cuda::{open_devices, CudaConfig},
+    Backend,
+};
 use cuzk::circuit::registered::params_file_name;
+use cuzk::r1cs::R1cs;
 use cuzk::setup::write_params;
+#[cfg(cuda)]
+use cuzk::setup::write_params_on;
+use cuzk::srs::VerifyingKey;
 use cuzk::Result;
+use rayon::ThreadPool;
 
 use crate::circuits;
 use crate::files::disk;
 use crate::pool::pool;
 use crate::progress::Step;
+
+/// Computes on the first device there is, else on the CPU.
+fn write(r1cs: &R1cs, seed: [u8; 32], path: &Path, pool: &ThreadPool) -> Result<VerifyingKey> {
+    #[cfg(cuda)]
+    match open_devices(&CudaConfig::default()) {
+        Ok(opened) => {
+            println!("on {}", opened.devices[0].name());
+            return write_params_on(&opened.devices[0], r1cs, seed, path, pool);
+        }
+        Err(error) => println!("on the CPU: {error}"),
+    }
+    write_params(r1cs, seed, path, pool)
+}
 
 /// Writes the SRS and the verifying key of a circuit, under the network's file names. INSECURE: whoever knows the seed can
 /// forge proofs.
@@ -45,7 +68,7 @@ impl Setup {
             }
             let step = Step::new(format!("setup of {name}"));
             let r1cs = id.record()?;
-            let vk = write_params(&r1cs, seed, &path, &pool)?;
+            let vk = write(&r1cs, seed, &path, &pool)?;
             vk.write(&path.with_extension("vk"))?;
             println!("{name}: INSECURE {} ({:.1} s)", path.display(), step.end().as_secs_f64());
         }

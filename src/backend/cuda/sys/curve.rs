@@ -22,7 +22,9 @@ extern "C" {
     ) -> Status;
     fn czk_g1_store(bytes: *mut c_void, points: *const c_void, count: u64, stream: *mut c_void) -> Status;
     fn czk_g2_store(bytes: *mut c_void, points: *const c_void, count: u64, stream: *mut c_void) -> Status;
+    #[cfg(cuda)]
     fn czk_g1_to_jacobian(jacobian: *mut c_void, xyzz: *const c_void, count: u64, stream: *mut c_void) -> Status;
+    #[cfg(cuda)]
     fn czk_g2_to_jacobian(jacobian: *mut c_void, xyzz: *const c_void, count: u64, stream: *mut c_void) -> Status;
 }
 
@@ -73,13 +75,27 @@ impl Curve {
         load(d_points, d_bytes, count, base, d_first_bad, stream.as_ptr()).ok()
     }
 
+    /// Launches the encoding of `count` affine points as they are stored.
+    ///
+    /// # Safety
+    /// Device pointers with room for `count` points each; both stay valid until the stream has run.
+    pub unsafe fn store_at(
+        self,
+        d_bytes: *mut c_void,
+        d_points: *const c_void,
+        count: u64,
+        stream: &Stream,
+    ) -> Result<(), CudaError> {
+        let store = if self == Self::G1 { czk_g1_store } else { czk_g2_store };
+        store(d_bytes, d_points, count, stream.as_ptr()).ok()
+    }
+
     /// The stored bytes of affine points.
     pub fn store(self, points: &DeviceBuffer<u8>, stream: &Stream) -> Result<Vec<u8>, CudaError> {
-        let store = if self == Self::G1 { czk_g1_store } else { czk_g2_store };
         let bytes = DeviceBuffer::<u8>::new(points.len())?;
         let count = points.len() / self.affine_bytes();
-        // SAFETY: both buffers hold `count` points.
-        unsafe { store(bytes.as_ptr(), points.as_ptr(), count as u64, stream.as_ptr()) }.ok()?;
+        // SAFETY: both buffers hold `count` points, and the stream is waited for.
+        unsafe { self.store_at(bytes.as_ptr(), points.as_ptr(), count as u64, stream)? };
         bytes.to_vec(stream)
     }
 
@@ -87,6 +103,7 @@ impl Curve {
     ///
     /// # Safety
     /// Device pointers with room for `count` points each; both stay valid until the stream has run.
+    #[cfg(cuda)]
     pub unsafe fn to_jacobian(
         self,
         d_jacobian: *mut c_void,

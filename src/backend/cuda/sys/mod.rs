@@ -22,8 +22,8 @@ pub use msm::{
 #[cfg(all(cuda, feature = "testing"))]
 pub use ntt::fr_bench;
 #[cfg(cuda)]
-pub use ntt::{fr_from_canonical, fr_to_canonical, Transform};
-pub use ntt::{fr_from_montgomery, Ntt};
+pub use ntt::{fr_from_canonical, Transform};
+pub use ntt::{fr_from_montgomery, fr_to_canonical, Ntt};
 pub use rows::{DeviceRows, DeviceZ, RowsOf};
 pub use runtime::{
     calls, copy, device_count, device_info, device_memory, driver_version, fill, use_device, Calls, DeviceBuffer,

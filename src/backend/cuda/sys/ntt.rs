@@ -59,7 +59,6 @@ extern "C" {
     #[cfg(cuda)]
     fn czk_fr_from_canonical(out: *mut c_void, input: *const c_void, count: u64, stream: *mut c_void) -> Status;
     fn czk_fr_from_montgomery(out: *mut c_void, input: *const c_void, count: u64, stream: *mut c_void) -> Status;
-    #[cfg(cuda)]
     fn czk_fr_to_canonical(out: *mut c_void, input: *const c_void, count: u64, stream: *mut c_void) -> Status;
     #[cfg(all(cuda, feature = "testing"))]
     fn czk_fr_bench(kind: i32, data: *mut c_void, blocks: u32, rounds: u32, stream: *mut c_void) -> Status;
@@ -222,7 +221,6 @@ pub unsafe fn fr_from_montgomery(
 ///
 /// # Safety
 /// As for [`fr_from_canonical`].
-#[cfg(cuda)]
 pub unsafe fn fr_to_canonical(
     out: *mut c_void,
     input: *const c_void,

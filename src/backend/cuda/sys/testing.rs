@@ -4,6 +4,8 @@ use super::{CudaError, Curve, DeviceBuffer, Status, Stream};
 use std::ffi::c_void;
 
 extern "C" {
+    fn czk_test_trap(stream: *mut c_void) -> Status;
+    fn czk_test_spin(stop: *const i32, stream: *mut c_void) -> Status;
     fn czk_test_fp(
         op: i32,
         r: *mut c_void,
@@ -171,4 +173,18 @@ pub fn bench_field(
     }
     .ok()?;
     Ok((threads, registers))
+}
+
+/// Launches a kernel that ends with a trap: the context is lost then.
+pub fn trap(stream: &Stream) -> Result<(), CudaError> {
+    // SAFETY: no memory is touched.
+    unsafe { czk_test_trap(stream.as_ptr()) }.ok()
+}
+
+/// Launches a kernel that runs until `*stop` isn't 0.
+///
+/// # Safety
+/// `stop` is in pinned memory, which stays valid until the kernel has ended.
+pub unsafe fn spin(stop: *const i32, stream: &Stream) -> Result<(), CudaError> {
+    czk_test_spin(stop, stream.as_ptr()).ok()
 }

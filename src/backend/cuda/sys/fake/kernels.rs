@@ -103,6 +103,23 @@ extern "C" fn czk_g2_load(
     call("g2_load", || load::<G2Affine>(points, bytes, count, base, bad))
 }
 
+fn store<P: Point>(bytes: *mut c_void, points: *const c_void, count: u64) -> Result<(), i32> {
+    // SAFETY: bytes are bytes; the points are what other functions here wrote.
+    let (bytes, points) = unsafe { (device_mut::<u8>(bytes, count * P::BYTES as u64)?, device::<P>(points, count)?) };
+    bytes.chunks_exact_mut(P::BYTES).zip(points).for_each(|(bytes, point)| point.encode(bytes));
+    Ok(())
+}
+
+#[no_mangle]
+extern "C" fn czk_g1_store(bytes: *mut c_void, points: *const c_void, count: u64, _stream: *mut c_void) -> Status {
+    call("g1_store", || store::<G1Affine>(bytes, points, count))
+}
+
+#[no_mangle]
+extern "C" fn czk_g2_store(bytes: *mut c_void, points: *const c_void, count: u64, _stream: *mut c_void) -> Status {
+    call("g2_store", || store::<G2Affine>(bytes, points, count))
+}
+
 #[no_mangle]
 extern "C" fn czk_ntt_tables_bytes() -> u64 {
     4096
@@ -125,6 +142,20 @@ extern "C" fn czk_fr_from_montgomery(
         check_device(out, FR * count)?;
         // SAFETY: both ranges were checked.
         unsafe { std::ptr::copy(input.cast::<u8>(), out.cast(), (FR * count) as usize) };
+        Ok(())
+    })
+}
+
+#[no_mangle]
+extern "C" fn czk_fr_to_canonical(out: *mut c_void, input: *const c_void, count: u64, _stream: *mut c_void) -> Status {
+    call("fr_to_canonical", || {
+        for i in 0..count as usize {
+            // SAFETY: 32 bytes each; out may be in, and each is read before it is written.
+            unsafe {
+                let value = device::<Fr>(input, count)?[i].to_repr();
+                device_mut::<[u8; 32]>(out, count)?[i] = value;
+            }
+        }
         Ok(())
     })
 }

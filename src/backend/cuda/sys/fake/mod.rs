@@ -79,6 +79,8 @@ struct State {
     pinned: BTreeMap<usize, u64>,
     pinned_limit: Option<u64>,
     handles: u64,
+    /// Device whose sums are wrong.
+    corrupt: Option<u32>,
 }
 
 /// The machine of one test; the next test waits until it is dropped. Everything that uses it must be gone by then.
@@ -148,6 +150,11 @@ impl Machine {
     /// Pinning fails above `bytes` in all.
     pub fn limit_pinning(&self, bytes: u64) {
         with(|state| state.pinned_limit = Some(bytes));
+    }
+
+    /// Sums of points are wrong on `device`, or on none.
+    pub fn corrupt_sums(&self, device: Option<u32>) {
+        with(|state| state.corrupt = device);
     }
 
     /// What is alive now.
@@ -237,6 +244,11 @@ fn check_device<T>(pointer: *const T, bytes: u64) -> Result<(), i32> {
         piece.is_some_and(|(start, (of, size))| device == Some(*of) && at as u64 + bytes <= *start as u64 + size)
     });
     inside.then_some(()).ok_or(ILLEGAL_ADDRESS)
+}
+
+/// Whether the current device computes wrong sums.
+fn is_corrupt() -> bool {
+    with(|state| state.corrupt.is_some() && state.corrupt == CURRENT.get())
 }
 
 /// Numbers for handles.

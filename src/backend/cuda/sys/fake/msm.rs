@@ -51,7 +51,8 @@ fn write<G: Curve>(to: *mut c_void, sum: &G) -> Result<(), i32>
 where
     G::Affine: UncompressedEncoding,
 {
-    let bytes = sum.to_affine().to_uncompressed();
+    let wrong = if super::is_corrupt() { *sum + G::generator() } else { *sum };
+    let bytes = wrong.to_affine().to_uncompressed();
     let bytes = bytes.as_ref();
     // SAFETY: bytes of device memory.
     unsafe { device_mut::<u8>(to, bytes.len() as u64)? }.copy_from_slice(bytes);
@@ -87,6 +88,17 @@ extern "C" fn czk_msm_plan(
     super::status(0)
 }
 
+/// Scalar `i` of `count`.
+fn scalar(scalars: *const c_void, canonical: bool, i: usize, count: u64) -> Result<Fr, i32> {
+    // SAFETY: 32 bytes each, in device form where they aren't canonical.
+    unsafe {
+        match canonical {
+            true => Option::from(Fr::from_repr(device::<[u8; 32]>(scalars, count)?[i])).ok_or(INVALID),
+            false => Ok(device::<Fr>(scalars, count)?[i]),
+        }
+    }
+}
+
 fn sum_terms<G: Curve>(terms: &[MsmTerm]) -> Result<G, i32>
 where
     G::Affine: PrimeCurveAffine<Curve = G>,
@@ -94,9 +106,9 @@ where
     let (mut points, mut scalars) = (Vec::new(), Vec::new());
     for term in terms {
         // SAFETY: what the load kernels wrote, and scalars in device form.
-        let (bases, values) =
-            unsafe { (device::<G::Affine>(term.bases, term.base_count)?, device::<Fr>(term.scalars, term.count)?) };
-        for (i, value) in values.iter().enumerate() {
+        let bases = unsafe { device::<G::Affine>(term.bases, term.base_count)? };
+        for i in 0..term.count as usize {
+            let value = scalar(term.scalars, term.canonical != 0, i, term.count)?;
             let index = match term.indices.is_null() {
                 true => i,
                 // SAFETY: a list of `count` numbers.
@@ -105,7 +117,7 @@ where
             let base = bases.get(index).ok_or(super::ILLEGAL_ADDRESS)?;
             if !bool::from(base.is_identity()) {
                 points.push(base.to_curve());
-                scalars.push(*value);
+                scalars.push(value);
             }
         }
     }
@@ -296,14 +308,7 @@ where
     // SAFETY: points in device form; 32 bytes a scalar; the output is overwritten.
     let (base, out) = unsafe { (device::<P>(powers, 16)?[0], device_mut::<P>(out, count)?) };
     for (i, out) in out.iter_mut().enumerate() {
-        // SAFETY: as above.
-        let scalar = unsafe {
-            match canonical {
-                true => Option::from(Fr::from_repr(device::<[u8; 32]>(scalars, count)?[i])).ok_or(INVALID)?,
-                false => device::<Fr>(scalars, count)?[i],
-            }
-        };
-        *out = (base * scalar).to_affine();
+        *out = (base * scalar(scalars, canonical, i, count)?).to_affine();
     }
     Ok(())
 }

@@ -1,0 +1,123 @@
+//! Filecoin's four kinds at 2 KiB, from the inputs in testdata/: sums and bytes equal to the CPU's, and proofs that verify.
+
+use crate::harness::{Failure, Harness};
+use crate::subject::{circuit, device, expected, pool, prove, Scratch};
+use blstrs::Scalar as Fr;
+use cuzk::assignment::{Assignment, Builder, Layouts};
+use cuzk::backend::cuda::CudaBackend;
+use cuzk::backend::{Backend, Circuit, Uncontrolled};
+use cuzk::circuit::CheckedProofs;
+use cuzk::groth16::{self, assemble, Blinding, Verifier};
+use cuzk::vanilla::Input;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+const INPUTS: [&str; 4] = ["winning", "window", "update", "porep"];
+
+/// All four kinds.
+pub fn test(harness: &mut Harness) {
+    for name in INPUTS {
+        harness.check(name, |_| one(name));
+    }
+}
+
+/// All four kinds.
+pub fn sanitize(harness: &mut Harness) {
+    for name in INPUTS {
+        harness.check(name, |_| {
+            let (subject, device) = (Subject::new(name)?, device()?);
+            device.load(&subject.circuit, &Uncontrolled)?;
+            subject.check_proof(&device)?;
+            device.unload(&subject.circuit);
+            Ok(())
+        });
+    }
+}
+
+/// Milliseconds of one proof of each kind.
+pub fn bench(harness: &mut Harness) {
+    for name in INPUTS {
+        harness.check(name, |_| {
+            let (subject, device) = (Subject::new(name)?, device()?);
+            device.load(&subject.circuit, &Uncontrolled)?;
+            let mut times = Vec::new();
+            for _ in 0..6 {
+                let start = Instant::now();
+                prove(&*device, &subject.circuit, std::slice::from_ref(&subject.assignment), &Uncontrolled)
+                    .remove(0)?;
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            times[1..].sort_by(f64::total_cmp);
+            println!("{name} 2 KiB: {:.2} ms from assignment to sums; {:?}", times[3], device.stats().last);
+            device.unload(&subject.circuit);
+            Ok(())
+        });
+    }
+}
+
+/// testdata/ beside the binary, or where the command line was typed.
+fn testdata(name: &str) -> Result<PathBuf, Failure> {
+    let beside = std::env::current_exe()?.parent().map(|dir| dir.join("testdata"));
+    let dirs = beside.into_iter().chain([PathBuf::from("testdata")]);
+    let mut files = dirs.map(|dir| dir.join(format!("{name}.json")));
+    files.find(|file| file.is_file()).ok_or_else(|| format!("testdata/{name}.json is not found").into())
+}
+
+struct Subject {
+    circuit: Arc<Circuit>,
+    assignment: Arc<Assignment>,
+    inputs: Vec<Fr>,
+    _dir: Scratch,
+}
+
+impl Subject {
+    fn new(name: &str) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let checked = read(&testdata(name)?)?;
+        let id = checked.circuit();
+        let r1cs = id.record()?;
+        let layouts = Arc::new(Layouts::pinned(id.layout(&r1cs)?));
+        let (device, dir) = (device()?, Scratch::new()?);
+        let recorded = start.elapsed().as_secs_f64();
+        let circuit = circuit(name, r1cs, &dir, &device)?;
+        let set_up = start.elapsed().as_secs_f64();
+        let partition = checked.partitions().next().ok_or("a proof has partitions")?;
+        let builder = Builder::new(&layouts, circuit.r1cs().input_count);
+        let reference = partition.circuit()?;
+        let assignment = pool().install(|| builder.synthesize(reference)).map_err(|error| error.to_string())?;
+        let ready = start.elapsed().as_secs_f64();
+        println!("{id}: recorded {recorded:.1} s, SRS {:.1} s, synthesis {:.1} s", set_up - recorded, ready - set_up);
+        Ok(Subject { circuit, assignment: Arc::new(assignment), inputs: partition.inputs(), _dir: dir })
+    }
+
+    /// A proof made on the device, checked by pairing against the verifier's inputs.
+    fn check_proof(&self, device: &CudaBackend) -> Result<(), Failure> {
+        let proof = groth16::prove(device, &self.circuit, &self.assignment)?;
+        assert!(Verifier::new(self.circuit.srs().vk()).verify(&self.inputs, &proof)?);
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<CheckedProofs, Failure> {
+    let input = Input::read(path)?;
+    Ok(pool().install(|| input.check())?)
+}
+
+fn one(name: &str) -> Result<(), Failure> {
+    let (subject, device) = (Subject::new(name)?, device()?);
+    device.load(&subject.circuit, &Uncontrolled)?;
+    let batch = vec![Arc::clone(&subject.assignment); 2];
+    let found = prove(&*device, &subject.circuit, &batch, &Uncontrolled);
+    let expected = expected(&subject.circuit, &batch)?;
+    assert_eq!(found, expected);
+    let vk = subject.circuit.srs().vk();
+    let bytes = |sums: &cuzk::Result<cuzk::backend::Sums>| -> Result<[u8; 192], Failure> {
+        let sums = sums.as_ref().map_err(|error| error.to_string())?;
+        Ok(assemble(vk, sums, &Blinding::chosen(Fr::from(5), Fr::from(7))).to_bytes())
+    };
+    assert_eq!(bytes(&found[1])?, bytes(&expected[0])?);
+    subject.check_proof(&device)?;
+    device.unload(&subject.circuit);
+    Ok(())
+}
