@@ -133,19 +133,35 @@ fn quotient_digits(products: fn(usize) -> i128) -> [(i128, i128); 6] {
     })
 }
 
-/// The quotient of normalise() for digit d.
-fn quotient(d: i128) -> i128 {
-    let (mut reciprocal, mut bias) = (0, 0);
-    // SAFETY: plain values.
-    unsafe { czk_host_fp_normalise_constants(&mut reciprocal, &mut bias) };
-    let top = d.div_euclid(1 << 53);
-    let t = top * i128::from(reciprocal) - i128::from(bias);
-    assert!(i32::try_from(top).is_ok() && i32::try_from(t).is_ok(), "32 bits: {top} {t}");
-    t.div_euclid(1 << 23)
+/// The constants of normalise(), and the bound that its digits must keep.
+#[derive(Clone, Copy)]
+struct Normalise {
+    reciprocal: i32,
+    bias: i32,
+    limit: i128,
 }
 
-/// Proves that normalise() takes digits in these intervals to [0, DIGIT_LIMIT) without a wrap.
-fn check_normalise(d: &[(i128, i128); 6]) {
+impl Normalise {
+    /// As compiled.
+    fn compiled() -> Self {
+        let (mut reciprocal, mut bias) = (0, 0);
+        // SAFETY: plain values.
+        unsafe { czk_host_fp_normalise_constants(&mut reciprocal, &mut bias) };
+        Self { reciprocal, bias, limit: DIGIT_LIMIT }
+    }
+
+    /// The quotient for digit d.
+    fn quotient(self, d: i128) -> i128 {
+        let top = d.div_euclid(1 << 53);
+        let t = top * i128::from(self.reciprocal) - i128::from(self.bias);
+        assert!(i32::try_from(top).is_ok() && i32::try_from(t).is_ok(), "32 bits: {top} {t}");
+        t.div_euclid(1 << 23)
+    }
+}
+
+/// Proves that normalise() takes digits in these intervals to [0, limit) without a wrap.
+fn check_normalise(with: Normalise, d: &[(i128, i128); 6]) {
+    let quotient = |d: i128| with.quotient(d);
     let k: [(i128, i128); 6] = std::array::from_fn(|i| (quotient(d[i].0), quotient(d[i].1)));
     // the remainder d - k X is piecewise linear in d: for each k its extremes are at the ends of the piece, which are
     // multiples of 2^53 where k jumps; walk all of those
@@ -183,23 +199,54 @@ fn check_normalise(d: &[(i128, i128); 6]) {
             start = end + 1;
         }
         assert!(low + moved[i].0 >= 0, "digit {i} can be negative: {low} {:?}", moved[i]);
-        assert!(high + moved[i].1 < DIGIT_LIMIT, "digit {i} can be too large: {:.4}", high as f64 / W as f64);
+        assert!(high + moved[i].1 < with.limit, "digit {i} can be too large: {:.4}", high as f64 / W as f64);
+    }
+}
+
+/// All digits that enter normalise(), as many products in a column as `products` says.
+fn check_all(with: Normalise, products: fn(usize) -> i128, largest: i128) {
+    let digit = (0, largest);
+    // products, and products less two elements
+    let columns = quotient_digits(products);
+    check_normalise(with, &columns);
+    check_normalise(with, &columns.map(|(low, high)| (low - 2 * digit.1, high)));
+    // combine(): six products in each of the columns 0 to 5 alone
+    check_normalise(with, &quotient_digits(|k| if k < 6 { 6 } else { 0 }));
+    // sums and differences
+    check_normalise(with, &[(0, 2 * digit.1); 6]);
+    check_normalise(with, &[(-digit.1, digit.1); 6]);
+    check_normalise(with, &[(-2 * digit.1, digit.1); 6]);
+}
+
+fn products_in_column(k: usize) -> i128 {
+    if k < 6 {
+        k as i128 + 1
+    } else {
+        11 - k as i128
     }
 }
 
 #[test]
 fn fp_bounds() {
-    let digit = (0, W - 1);
-    // products, and products less two elements
-    let columns = quotient_digits(|k| if k < 6 { k as i128 + 1 } else { 11 - k as i128 });
-    check_normalise(&columns);
-    check_normalise(&columns.map(|(low, high)| (low - 2 * (W - 1), high)));
-    // combine(): six products in each of the columns 0 to 5 alone
-    check_normalise(&quotient_digits(|k| if k < 6 { 6 } else { 0 }));
-    // sums and differences
-    check_normalise(&[(0, 2 * digit.1); 6]);
-    check_normalise(&[(-digit.1, digit.1); 6]);
-    check_normalise(&[(-2 * digit.1, digit.1); 6]);
+    check_all(Normalise::compiled(), products_in_column, W - 1);
     // a column's odd words: at most 2 * 6 products of 32 x 32 bits and one of q, below 2^96 together
     assert!(14 * ((1u128 << 32) - 1).pow(2) + (1 << 64) < 1 << 96);
+}
+
+/// The proof above notices constants that are a little off, digits that are a little larger, and columns that hold more.
+#[test]
+fn fp_bounds_are_tight() {
+    let own = Normalise::compiled();
+    let fails = |what: &str, with: Normalise, products: fn(usize) -> i128, largest: i128| {
+        let outcome = std::panic::catch_unwind(|| check_all(with, products, largest));
+        assert!(outcome.is_err(), "{what} goes unnoticed");
+    };
+    fails("no bias", Normalise { bias: 0, ..own }, products_in_column, W - 1);
+    fails("a tenth of the bias", Normalise { bias: own.bias / 10, ..own }, products_in_column, W - 1);
+    fails("a larger bias", Normalise { bias: own.bias * 8, ..own }, products_in_column, W - 1);
+    fails("a larger reciprocal", Normalise { reciprocal: own.reciprocal + 100, ..own }, products_in_column, W - 1);
+    fails("a smaller reciprocal", Normalise { reciprocal: own.reciprocal - 100, ..own }, products_in_column, W - 1);
+    fails("a lower limit", Normalise { limit: i128::from(X), ..own }, products_in_column, W - 1);
+    fails("66-bit columns", own, |k| 4 * products_in_column(k), W - 1);
+    fails("digits of 70 bits", own, products_in_column, 64 * W);
 }
