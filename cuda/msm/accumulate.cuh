@@ -6,25 +6,27 @@
 
 namespace czk {
 
-// How add_pairs runs for a field. 128 threads: an inversion is shared by four threads, and several blocks fit an SM, so
-// that one adds while another waits for its inverses.
+// How add_pairs runs for a field: an inversion is shared by four threads in G1 and two in G2, and several blocks fit an SM,
+// so that one adds while another waits for its inverses.
 template <class F>
 struct add_shape_t {
-    static constexpr unsigned threads = 128;
-    static constexpr unsigned blocks = sizeof(F) <= 48 ? 3 : 2; // per SM, for the register limit
+    static constexpr unsigned threads = sizeof(F) <= 48 ? 128 : 64;
+    static constexpr unsigned blocks = sizeof(F) <= 48 ? 3 : 4; // per SM, for the register limit
     static constexpr unsigned rounds_max = 256;
     static constexpr double pairs_per_ms = sizeof(F) <= 48 ? 3e6 : 1e6; // a cautious guess, for the pacer alone
 };
 
 struct device_shape_t {
     uint32_t multiprocessors;
+    uint32_t shared_bytes; // per multiprocessor
 };
 
 static czk_status_t read_device_shape(device_shape_t &shape) {
-    int device = 0, count = 0;
+    int device = 0, count = 0, bytes = 0;
     CZK_CUDA(cudaGetDevice(&device));
     CZK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-    shape.multiprocessors = uint32_t(count);
+    CZK_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    shape = {uint32_t(count), uint32_t(bytes)};
     return ok();
 }
 
@@ -32,24 +34,38 @@ static constexpr uint32_t blocks_for(uint64_t count, uint32_t threads) {
     return uint32_t((count + threads - 1) / threads);
 }
 
+// Products that add_pairs needs room for: whole tiles.
+template <class F>
+constexpr uint64_t products_for(uint64_t pairs) {
+    constexpr uint64_t threads = add_shape_t<F>::threads;
+    return (pairs + threads - 1) / threads * threads;
+}
+
 // Launches the additions of `count` pairs: as many rounds a thread as fill the device twice over, since blocks that are
-// out of step hide each other's inversions. More than rounds_max would only make blocks longer between two questions.
+// out of step hide each other's inversions; once if that leaves few rounds to share one. More than rounds_max would only
+// make blocks longer between two questions.
 template <class F, class Source>
-czk_status_t launch_add_pairs(const Source &source, uint64_t count, device_shape_t device, cudaStream_t stream,
+czk_status_t launch_add_pairs(const Source &source, uint64_t count, F *before, device_shape_t device, cudaStream_t stream,
                               pacer_t &pacer) {
     using shape = add_shape_t<F>;
     if (count == 0) return ok();
-    const uint64_t threads = uint64_t(device.multiprocessors) * shape::blocks * shape::threads;
-    uint64_t rounds = (count + 2 * threads - 1) / (2 * threads);
-    if (rounds < 16) rounds = (count + threads - 1) / threads;
+    constexpr uint32_t shared_bytes = pair_tiles_t<F, Source, shape::threads>::shared_bytes;
+    constexpr uint32_t block_bytes = shared_bytes + 1024; // the system keeps 1 KiB of each block's
+    const auto kernel = add_pairs<F, Source, shape::threads, shape::blocks>;
+    CZK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared_bytes)));
+    CZK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared));
+    const uint64_t room = device.shared_bytes / block_bytes;
+    const uint64_t resident = device.multiprocessors * (room < 1 ? 1 : room < shape::blocks ? room : shape::blocks);
+    const uint64_t tiles = products_for<F>(count) / shape::threads;
+    uint64_t rounds = (tiles + 2 * resident - 1) / (2 * resident);
+    if (rounds < 64) rounds = (tiles + resident - 1) / resident;
     if (rounds > shape::rounds_max) rounds = shape::rounds_max;
-    const uint32_t blocks = blocks_for(count, uint32_t(shape::threads * rounds));
-    CZK_LAUNCH(add_pairs<F, Source, shape::threads, shape::blocks>
-               <<<blocks, shape::threads, 0, stream>>>(source, uint32_t(count), uint32_t(rounds)));
+    const uint32_t blocks = uint32_t((tiles + rounds - 1) / rounds);
+    CZK_LAUNCH(kernel<<<blocks, shape::threads, shared_bytes, stream>>>(source, uint32_t(count), uint32_t(rounds), before));
     return pacer.launched(double(count) / shape::pairs_per_ms);
 }
 
-// Memory of the tree: slots and the running products of its levels from 1 on (level 0 keeps them in the slots).
+// Memory of the tree: slots, and running products for the pairs of one level.
 template <class F>
 struct tree_memory_t {
     affine_t<F> *slots;
@@ -78,10 +94,10 @@ czk_status_t add_level(const items_t<F> &items, const chunk_t &chunk, uint32_t l
         items.starts, memory.slot_offsets, memory.pair_offsets, chunk, level, pairs, items.values, memory.list));
     if (level == 0) {
         item_pairs_t<F> source{static_cast<const pair_items_t *>(memory.list), items.bases, memory.slots};
-        return launch_add_pairs<F>(source, pairs, device, stream, pacer);
+        return launch_add_pairs<F>(source, pairs, memory.before, device, stream, pacer);
     }
-    slot_pairs_t<F> source{static_cast<const pair_slots_t *>(memory.list), memory.slots, memory.before};
-    return launch_add_pairs<F>(source, pairs, device, stream, pacer);
+    slot_pairs_t<F> source{static_cast<const pair_slots_t *>(memory.list), memory.slots};
+    return launch_add_pairs<F>(source, pairs, memory.before, device, stream, pacer);
 }
 
 // buckets[b] = (its sum so far, if the chunk says it has one) + the items of the chunk, for all buckets of the chunk.

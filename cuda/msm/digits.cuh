@@ -3,7 +3,7 @@
 
 #include "exports/msm.h"
 #include "field/fr_convert.cuh"
-#include "msm/add_pairs.cuh"
+#include "msm/addition.cuh"
 #include "msm/windows.h"
 
 namespace czk {

@@ -44,6 +44,9 @@ __global__ void start_table(const affine_t<F> *powers, affine_t<F> *table) {
 // Entries 2^lg + j as sums of entries 2^lg and j, j in [1, 2^lg] (for lg = 15 without the last, which would be 2^16).
 template <class F>
 struct table_pairs_t {
+    using entry_t = uint4;
+    static constexpr bool listed = false;
+
     affine_t<F> *table;
     uint32_t lg;
 
@@ -52,7 +55,7 @@ struct table_pairs_t {
         const uint32_t window = k / source.entries(), j = k % source.entries() + 1;
         affine_t<F> *base = source.table + (window << lg_fixed_entries);
         affine_t<F> *out = base + (1u << source.lg) + j;
-        return {base + j, base + (1u << source.lg), false, false, out, &out->x};
+        return {base + j, base + (1u << source.lg), false, false, out};
     }
 };
 
@@ -75,17 +78,18 @@ __global__ void cut_fixed_digits(const void *scalars, int32_t canonical, uint32_
 // Adds window `window`'s entry to every sum.
 template <class F>
 struct fixed_pairs_t {
+    using entry_t = uint4;
+    static constexpr bool listed = false;
+
     const affine_t<F> *table;
     const uint16_t *digits;
     uint32_t window;
     affine_t<F> *points;
-    F *before;
 
     CZK_FN addition_t<F> make(const fixed_pairs_t &source, uint32_t k) {
         const uint32_t digit = source.digits[k * fixed_windows + source.window];
-        return {source.points + k, source.table + (source.window << lg_fixed_entries) + digit,
-                false,             false,
-                source.points + k, source.before + k};
+        affine_t<F> *point = source.points + k;
+        return {point, source.table + (source.window << lg_fixed_entries) + digit, false, false, point};
     }
 };
 
@@ -100,7 +104,7 @@ czk_status_t fixed_base(const void *d_powers, const void *d_scalars, int32_t can
     CZK_LAUNCH(start_table<F><<<1, 32, 0, stream>>>(static_cast<const affine_t<F> *>(d_powers), space.table));
     for (uint32_t lg = 0; lg < lg_fixed_entries; lg++) {
         table_pairs_t<F> source{space.table, lg};
-        CZK_TRY(launch_add_pairs<F>(source, uint64_t(source.entries()) * fixed_windows, device, stream, pacer));
+        CZK_TRY(launch_add_pairs<F>(source, uint64_t(source.entries()) * fixed_windows, space.before, device, stream, pacer));
     }
     for (uint64_t begin = 0; begin < count; begin += fixed_chunk) {
         const uint32_t chunk = uint32_t(count - begin < fixed_chunk ? count - begin : fixed_chunk);
@@ -109,8 +113,8 @@ czk_status_t fixed_base(const void *d_powers, const void *d_scalars, int32_t can
         CZK_LAUNCH(cut_fixed_digits<F><<<blocks_for(chunk, 256), 256, 0, stream>>>(scalars, canonical, chunk, space.digits,
                                                                                   space.table, points));
         for (uint32_t window = 1; window < fixed_windows; window++) {
-            fixed_pairs_t<F> source{space.table, space.digits, window, points, space.before};
-            CZK_TRY(launch_add_pairs<F>(source, chunk, device, stream, pacer));
+            fixed_pairs_t<F> source{space.table, space.digits, window, points};
+            CZK_TRY(launch_add_pairs<F>(source, chunk, space.before, device, stream, pacer));
         }
     }
     return ok();

@@ -16,18 +16,18 @@ namespace czk {
 // Adds the halves of segments: out[segment · out_stride + j] = in[segment · in_stride + j] + in[… + j + half].
 template <class F>
 struct halves_t {
+    using entry_t = uint4;
+    static constexpr bool listed = false;
+
     const affine_t<F> *in;
     affine_t<F> *out;
     uint64_t in_stride, out_stride;
     uint32_t lg_half;
-    F *before; // for in place; otherwise products are kept in `out`
 
     CZK_FN addition_t<F> make(const halves_t &source, uint32_t k) {
         uint32_t segment = k >> source.lg_half, j = k & ((1u << source.lg_half) - 1);
         const affine_t<F> *left = source.in + segment * source.in_stride + j;
-        affine_t<F> *out = source.out + segment * source.out_stride + j;
-        F *before = source.in == source.out ? source.before + k : &out->x;
-        return {left, left + (1u << source.lg_half), false, false, out, before};
+        return {left, left + (1u << source.lg_half), false, false, source.out + segment * source.out_stride + j};
     }
 };
 
@@ -60,8 +60,8 @@ czk_status_t halve(const halving_t<F> &halving, F *before, device_shape_t device
         const bool last = lg_half == halving.lg_target;
         affine_t<F> *out = last ? halving.out : halving.middle;
         const uint64_t out_stride = last ? target_stride : halving.middle_stride;
-        halves_t<F> source{in, out, stride, out_stride, lg_half, before};
-        CZK_TRY(launch_add_pairs<F>(source, halving.segments << lg_half, device, stream, pacer));
+        halves_t<F> source{in, out, stride, out_stride, lg_half};
+        CZK_TRY(launch_add_pairs<F>(source, halving.segments << lg_half, before, device, stream, pacer));
         if (last) return ok();
         in = out;
         stride = out_stride;

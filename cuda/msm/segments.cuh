@@ -113,12 +113,12 @@ static czk_status_t scan_sizes(const segment_sizes_t &sizes, uint32_t *offsets, 
 
 // A pair of level 0: two items' values and the slot of their sum. Values, not positions, so that add_pairs gets to the
 // points with one load less on the way.
-struct pair_items_t {
-    uint32_t left, right, slot;
+struct alignas(16) pair_items_t {
+    uint32_t left, right, slot, unused;
 };
 
 // A pair of a later level: two slots. The sum goes to the left one.
-struct pair_slots_t {
+struct alignas(8) pair_slots_t {
     uint32_t left, right;
 };
 
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(THREADS)
     segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
     if (level == 0) {
         const uint32_t *left = values + segment.start + 2 * j;
-        static_cast<pair_items_t *>(list)[k] = {left[0], left[1], slot + j};
+        static_cast<pair_items_t *>(list)[k] = {left[0], left[1], slot + j, 0};
     } else {
         uint32_t slots = segment.slots_at(level);
         static_cast<pair_slots_t *>(list)[k] = {slot + j, slot + j + (slots + 1) / 2};
@@ -175,29 +175,31 @@ __global__ void copy_singles(const uint32_t *starts, const uint32_t *slot_offset
 // Level 0: pairs of items, gathered from the bases.
 template <class F>
 struct item_pairs_t {
+    using entry_t = pair_items_t;
+    static constexpr bool listed = true;
+
     const pair_items_t *list;
     bases_t<F> bases;
     affine_t<F> *slots;
 
-    CZK_FN addition_t<F> make(const item_pairs_t &source, uint32_t k) {
-        const pair_items_t at = source.list[k];
-        affine_t<F> *out = source.slots + at.slot;
+    CZK_FN addition_t<F> make(const item_pairs_t &source, const pair_items_t &at) {
         return {bases_t<F>::at(source.bases, at.left & ~item_sign), bases_t<F>::at(source.bases, at.right & ~item_sign),
-                (at.left & item_sign) != 0, (at.right & item_sign) != 0, out, &out->x};
+                (at.left & item_sign) != 0, (at.right & item_sign) != 0, source.slots + at.slot};
     }
 };
 
 // Later levels: slots in place.
 template <class F>
 struct slot_pairs_t {
+    using entry_t = pair_slots_t;
+    static constexpr bool listed = true;
+
     const pair_slots_t *list;
     affine_t<F> *slots;
-    F *before;
 
-    CZK_FN addition_t<F> make(const slot_pairs_t &source, uint32_t k) {
-        pair_slots_t at = source.list[k];
-        return {source.slots + at.left, source.slots + at.right, false, false, source.slots + at.left,
-                source.before + k};
+    CZK_FN addition_t<F> make(const slot_pairs_t &source, const pair_slots_t &at) {
+        affine_t<F> *left = source.slots + at.left;
+        return {left, source.slots + at.right, false, false, left};
     }
 };
 

@@ -70,7 +70,7 @@ struct sum_space_t {
         starts = carver.take<uint32_t>(run_count + 1);
         values = carver.take<uint32_t>(chunk_items);
         tree.slots = carver.take<affine_t<F>>(slots);
-        tree.before = carver.take<F>(larger(slots, run_count) / 2 + 1);
+        tree.before = carver.take<F>(products_for<F>(larger(larger(slots, chunk_items), run_count) / 2));
         tree.list = carver.take<unsigned char>(pair_list_bytes(chunk_items, slots));
         tree.slot_offsets = carver.take<uint32_t>(run_count);
         tree.pair_offsets = carver.take<uint32_t>(run_count);

@@ -74,14 +74,16 @@ struct workspace_t {
         for (auto &piece : starts) piece = carver.take<uint32_t>(together + 1);
         sort = carver.take<unsigned char>(plan.sort_bytes);
         tree.slots = carver.take<affine_t<F>>(plan.slots);
-        tree.before = carver.take<F>(larger(plan.slots, together) / 2 + 1);
+        const uint64_t kept_points = kept_before_class(windows, windows.count);
+        const uint64_t points = larger(larger(plan.chunk_items, plan.slots), larger(together, kept_points));
+        tree.before = carver.take<F>(products_for<F>(points / 2 + 1));
         tree.list = carver.take<unsigned char>(pair_list_bytes(plan.chunk_items, plan.slots));
         tree.slot_offsets = carver.take<uint32_t>(together);
         tree.pair_offsets = carver.take<uint32_t>(together);
         tree.scan = carver.take<unsigned char>(scan_bytes);
         tree.scan_bytes = scan_bytes;
         buckets = carver.take<affine_t<F>>(plan.keep ? windows.buckets(0, windows.count) : together);
-        kept = carver.take<affine_t<F>>(kept_before_class(windows, windows.count));
+        kept = carver.take<affine_t<F>>(kept_points);
         sums = carver.take<affine_t<F>>(sum_points(windows));
         bytes = carver.used();
     }

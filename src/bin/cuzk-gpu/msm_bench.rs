@@ -15,6 +15,9 @@ pub fn bench(harness: &mut Harness) {
     harness.check("g2", |h| random::<G2>(h, &[18, 20, 22, 24, 25]));
     harness.check("g1_skew", skew);
     harness.check("g1_27", full);
+    if std::env::args().any(|arg| arg == "msm/profile") {
+        harness.check("profile", profile);
+    }
 }
 
 /// Working memory: what the budget of a 16 GiB card leaves.
@@ -119,4 +122,18 @@ fn full(harness: &Harness) -> Result<(), Failure> {
     let left = scalars.par_iter().filter(|scalar| **scalar != [0; 4]).count();
     time(harness, &format!("G1 2^27, {left} not zero"), &bases, &scalars, 0)?;
     Ok(())
+}
+
+/// One MSM of 2^27 on one stream, for a profiler; runs only if it is named.
+fn profile(harness: &Harness) -> Result<(), Failure> {
+    let (stream, count) = (&harness.stream, 1 << 27);
+    let bases = Bases::<G1>::new(harness, count)?;
+    let plan = MsmPlan::new(G1::CURVE, false, count as u64, BUDGET, 0)?;
+    let workspace = DeviceBuffer::<u8>::new(plan.workspace_bytes as usize)?;
+    let parts = parts_buffer(G1::CURVE, stream)?;
+    let scalars = DeviceBuffer::from_slice(&random_scalars(44, count), stream)?;
+    let (terms, lanes) = ([term(&bases.device, &scalars, count)], Lanes::new(false)?);
+    // SAFETY: all buffers live until the stream has been waited for.
+    unsafe { plan.run(&terms, workspace.as_ptr(), &lanes.streams(stream), None, None, parts.as_ptr())? };
+    Ok(stream.wait()?)
 }

@@ -68,7 +68,7 @@ struct RawStreams {
 pub struct MsmStreams<'a> {
     /// The result is complete when this stream gets there.
     pub stream: &'a Stream,
-    /// A second stream for digits and sorting.
+    /// A second stream for digits and sorting: an urgent one, or the additions leave it no room.
     pub side: Option<&'a Stream>,
     /// Recorded to order the two.
     pub events: &'a [Event; 2],
