@@ -41,8 +41,7 @@ typedef struct {
     uint64_t workspace_bytes;
 } czk_msm_plan_t;
 
-// A second stream lets the sort of the next windows run beside the additions of these, if it is an urgent one; NULL: all on
-// `stream`.
+// A second stream lets the small kernels of one chunk run beside the additions of another; NULL: all on `stream`.
 // events: two of the caller's that may be recorded, without times.
 typedef struct {
     void *stream;

@@ -36,8 +36,6 @@ czk_status_t czk_copy(void *to, const void *from, uint64_t bytes, void *stream);
 czk_status_t czk_fill(void *d_pointer, int32_t byte, uint64_t bytes, void *stream);
 
 czk_status_t czk_stream_create(void **stream);
-// The blocks of its kernels go before those that wait on other streams.
-czk_status_t czk_stream_create_urgent(void **stream);
 czk_status_t czk_stream_destroy(void *stream);
 czk_status_t czk_stream_wait(void *stream);
 czk_status_t czk_stream_wait_event(void *stream, void *event);

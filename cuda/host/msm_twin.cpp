@@ -71,7 +71,9 @@ uint32_t czk_host_tree(const uint32_t *starts, uint32_t begin, uint32_t end, uin
     }
     for (uint32_t i = 0; i < count; i++) {
         segment_t segment = segment_of(chunk, starts[first + i], starts[first + i + 1]);
-        if (segment.items > 0) buckets[first + i] = slots[slot_offsets[i]];
+        if (segment.items == 0) continue;
+        uint64_t sum = slots[slot_offsets[i]];
+        buckets[first + i] = segment.is_later ? buckets[first + i] + sum : sum;
     }
     return used;
 }

@@ -42,8 +42,8 @@ constexpr uint64_t products_for(uint64_t pairs) {
 }
 
 // Launches the additions of `count` pairs: as many rounds a thread as fill the device twice over, since blocks that are
-// out of step hide each other's inversions; once if that leaves few rounds to share one. More than rounds_max would only
-// make blocks longer between two questions.
+// out of step hide each other's inversions; once if that left few rounds to share one; more often if there were more than
+// rounds_max, so that no block holds up a question for long.
 template <class F, class Source>
 czk_status_t launch_add_pairs(const Source &source, uint64_t count, F *before, device_shape_t device, cudaStream_t stream,
                               pacer_t &pacer) {
@@ -57,9 +57,9 @@ czk_status_t launch_add_pairs(const Source &source, uint64_t count, F *before, d
     const uint64_t room = device.shared_bytes / block_bytes;
     const uint64_t resident = device.multiprocessors * (room < 1 ? 1 : room < shape::blocks ? room : shape::blocks);
     const uint64_t tiles = products_for<F>(count) / shape::threads;
-    uint64_t rounds = (tiles + 2 * resident - 1) / (2 * resident);
-    if (rounds < 64) rounds = (tiles + resident - 1) / resident;
-    if (rounds > shape::rounds_max) rounds = shape::rounds_max;
+    uint64_t waves = tiles < 128 * resident ? 1 : 2;
+    while (tiles > waves * resident * shape::rounds_max) waves++;
+    const uint64_t rounds = (tiles + waves * resident - 1) / (waves * resident);
     const uint32_t blocks = uint32_t((tiles + rounds - 1) / rounds);
     CZK_LAUNCH(kernel<<<blocks, shape::threads, shared_bytes, stream>>>(source, uint32_t(count), uint32_t(rounds), before));
     return pacer.launched(double(count) / shape::pairs_per_ms);
@@ -88,9 +88,8 @@ struct items_t {
 template <class F>
 czk_status_t add_level(const items_t<F> &items, const chunk_t &chunk, uint32_t level, uint32_t pairs,
                        const tree_memory_t<F> &memory, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
-    constexpr unsigned threads = 512;
     CZK_TRY(scan_sizes({items.starts, chunk, int32_t(level)}, memory.pair_offsets, memory.scan, memory.scan_bytes, stream));
-    CZK_LAUNCH(list_pairs<threads><<<blocks_for(pairs, threads), threads, 0, stream>>>(
+    CZK_LAUNCH(list_pairs<<<blocks_for(pairs, list_threads * list_tiles), list_threads, 0, stream>>>(
         items.starts, memory.slot_offsets, memory.pair_offsets, chunk, level, pairs, items.values, memory.list));
     if (level == 0) {
         item_pairs_t<F> source{static_cast<const pair_items_t *>(memory.list), items.bases, memory.slots};
@@ -100,7 +99,8 @@ czk_status_t add_level(const items_t<F> &items, const chunk_t &chunk, uint32_t l
     return launch_add_pairs<F>(source, pairs, memory.before, device, stream, pacer);
 }
 
-// buckets[b] = (its sum so far, if the chunk says it has one) + the items of the chunk, for all buckets of the chunk.
+// buckets[b] = (its sum from before, if the chunk says it has one) + the items of the chunk, for all buckets that begin in
+// the chunk. join_chunk does the same for one from an earlier chunk.
 template <class F>
 czk_status_t add_chunk(const items_t<F> &items, const chunk_t &chunk, const chunk_stats_t &stats,
                        const tree_memory_t<F> &memory, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
@@ -119,15 +119,45 @@ czk_status_t add_chunk(const items_t<F> &items, const chunk_t &chunk, const chun
     return ok();
 }
 
+// After add_chunk, and after the chunk before was joined.
+template <class F>
+czk_status_t join_chunk(const items_t<F> &items, const chunk_t &chunk, const tree_memory_t<F> &memory, cudaStream_t stream) {
+    if (chunk.begin > 0) CZK_LAUNCH(join_first<F><<<1, 1, 0, stream>>>(items.starts, chunk, memory.slots, items.buckets));
+    return ok();
+}
+
+// Where chunks run: by turns on two streams, so that one's small kernels and inversions run beside the other's additions.
+// Without a second one both are the same.
+struct chunk_streams_t {
+    cudaStream_t stream[2];
+    cudaEvent_t event[2];
+
+    bool two() const { return stream[0] != stream[1]; }
+
+    // `later` waits for all that is on the other stream now.
+    czk_status_t order(uint32_t later) const {
+        if (!two()) return ok();
+        CZK_CUDA(cudaEventRecord(event[1 - later], stream[1 - later]));
+        CZK_CUDA(cudaStreamWaitEvent(stream[later], event[1 - later], 0));
+        return ok();
+    }
+};
+
+// All chunks of a group; stream[0] has them when it gets there.
 template <class F>
 czk_status_t add_chunks(const items_t<F> &items, const chunking_t &chunking, const chunk_stats_t *stats,
-                        const tree_memory_t<F> &memory, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
+                        const tree_memory_t<F> (&memory)[2], device_shape_t device, const chunk_streams_t &streams,
+                        pacer_t &pacer) {
+    CZK_TRY(streams.order(1));
     for (uint32_t c = 0; c < chunking.count(); c++) {
-        chunk_t chunk{chunking.begin(c), chunking.end(c), stats[c].first_bucket,
-                      stats[c].last_bucket - stats[c].first_bucket + 1, chunking.all_have_sums};
-        CZK_TRY(add_chunk(items, chunk, stats[c], memory, device, stream, pacer));
+        const uint32_t lane = streams.two() ? c % 2 : 0;
+        const chunk_t chunk{chunking.begin(c), chunking.end(c), stats[c].first_bucket,
+                            stats[c].last_bucket - stats[c].first_bucket + 1, chunking.all_have_sums};
+        CZK_TRY(add_chunk(items, chunk, stats[c], memory[lane], device, streams.stream[lane], pacer));
+        if (c > 0) CZK_TRY(streams.order(lane));
+        CZK_TRY(join_chunk(items, chunk, memory[lane], streams.stream[lane]));
     }
-    return ok();
+    return streams.order(0);
 }
 
 } // namespace czk

@@ -69,32 +69,6 @@ CZK_FN scalar_words_t load_scalar(const terms_t &terms, uint64_t i, bool &negate
     return words;
 }
 
-// counts[w] += how many scalars have a digit other than 0 in window w.
-static __global__ void count_digits(terms_t terms, uint64_t count, window_group_t all, uint32_t *counts) {
-    __shared__ uint32_t block_counts[msm_windows_max];
-    for (uint32_t w = threadIdx.x; w < all.last; w += blockDim.x) block_counts[w] = 0;
-    __syncthreads();
-    const uint64_t stride = uint64_t(gridDim.x) * blockDim.x;
-    const uint64_t rounds = (count + stride - 1) / stride;
-    for (uint64_t round = 0; round < rounds; round++) {
-        uint64_t i = round * stride + uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-        scalar_words_t words{};
-        bool negate;
-        uint32_t point;
-        if (i < count) words = load_scalar(terms, i, negate, point);
-        bool zero = is_zero(words);
-        add_offset(words, all.offset);
-        for (uint32_t w = 0; w < all.last; w++) {
-            uint32_t lanes = __ballot_sync(0xffffffff, !zero && signed_digit(words, all.windows, w) != 0);
-            if (threadIdx.x % 32 == 0 && lanes != 0) atomicAdd(&block_counts[w], __popc(lanes));
-        }
-    }
-    __syncthreads();
-    for (uint32_t w = threadIdx.x; w < all.last; w += blockDim.x) {
-        if (block_counts[w] != 0) atomicAdd(&counts[w], block_counts[w]);
-    }
-}
-
 // Scalars that one thread cuts. Four, with a quarter of the threads, took 1.4 times as long.
 constexpr unsigned scalars_a_thread = 1;
 

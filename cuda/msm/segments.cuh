@@ -12,27 +12,41 @@
 
 namespace czk {
 
-// starts[b] = number of keys below b, b in [0, buckets], from sorted keys. A gap between two keys is filled by the whole
-// warp: with skewed scalars one gap spans all buckets.
-static __global__ void find_starts(const uint32_t *keys, uint32_t items, uint32_t buckets, uint32_t *starts) {
-    const uint64_t i = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+// Writes `position` to starts[from … to), for each lane its own; a long run is written by the whole warp.
+static __device__ __forceinline__ void fill_starts(uint32_t *starts, uint32_t from, uint32_t to, uint32_t position) {
     const uint32_t lane = threadIdx.x % 32;
-    // Buckets [from, to) begin at position i.
-    uint32_t from = 0, to = 0;
-    if (i <= items) {
-        from = i == 0 ? 0 : keys[i - 1] + 1;
-        to = i == items ? buckets + 1 : keys[i] + 1;
-    }
     uint32_t waiting = __ballot_sync(0xffffffff, to - from > 4);
     if (to - from <= 4) {
-        for (uint32_t b = from; b < to; b++) starts[b] = uint32_t(i);
+        for (uint32_t b = from; b < to; b++) starts[b] = position;
     }
     while (waiting != 0) {
-        int owner = __ffs(waiting) - 1;
+        const int owner = __ffs(waiting) - 1;
         waiting &= waiting - 1;
-        uint32_t low = __shfl_sync(0xffffffff, from, owner), high = __shfl_sync(0xffffffff, to, owner);
-        uint32_t position = uint32_t(i) - lane + uint32_t(owner);
-        for (uint32_t b = low + lane; b < high; b += 32) starts[b] = position;
+        const uint32_t low = __shfl_sync(0xffffffff, from, owner), high = __shfl_sync(0xffffffff, to, owner);
+        const uint32_t at = __shfl_sync(0xffffffff, position, owner);
+        for (uint32_t b = low + lane; b < high; b += 32) starts[b] = at;
+    }
+}
+
+constexpr uint32_t keys_a_thread = 4;
+
+// starts[b] = number of keys below b, b in [0, buckets], from sorted keys, 16-byte aligned: position i begins the buckets
+// from the key before it, which is not among them, to its own. With skewed scalars one gap spans all buckets.
+static __global__ void find_starts(const uint32_t *keys, uint32_t items, uint32_t buckets, uint32_t *starts) {
+    const uint64_t first = (uint64_t(blockIdx.x) * blockDim.x + threadIdx.x) * keys_a_thread;
+    uint32_t key[keys_a_thread] = {};
+    if (first + keys_a_thread <= items) {
+        const uint4 four = *reinterpret_cast<const uint4 *>(keys + first);
+        key[0] = four.x, key[1] = four.y, key[2] = four.z, key[3] = four.w;
+    } else {
+        for (uint32_t j = 0; j < keys_a_thread; j++) key[j] = first + j < items ? keys[first + j] : 0;
+    }
+    uint32_t from = first == 0 || first > items ? 0 : keys[first - 1] + 1;
+    for (uint32_t j = 0; j < keys_a_thread; j++) {
+        const uint64_t i = first + j;
+        const uint32_t to = i < items ? key[j] + 1 : i == items ? buckets + 1 : from;
+        fill_starts(starts, from, to, uint32_t(i));
+        from = to;
     }
 }
 
@@ -128,29 +142,41 @@ constexpr uint64_t pair_list_bytes(uint64_t chunk_items, uint64_t slots) {
     return items > later ? items : later;
 }
 
-// Numbers a level's pairs. A block finds the buckets of its first and last pair, each thread searches between them.
-template <unsigned THREADS>
-__global__ void __launch_bounds__(THREADS)
+// As last_not_above, by all lanes of a warp: each step leaves a 32nd of the range.
+static __device__ __forceinline__ uint32_t warp_last_not_above(const uint32_t *offsets, uint32_t low, uint32_t high,
+                                                               uint32_t value) {
+    const uint32_t lane = threadIdx.x % 32;
+    while (high - low > 1) {
+        const uint32_t step = (high - low + 31) / 32, at = low + lane * step;
+        const uint32_t not_above = __popc(__ballot_sync(0xffffffff, at < high && offsets[at] <= value));
+        high = min(high, low + not_above * step);
+        low += (not_above - 1) * step;
+    }
+    return low;
+}
+
+constexpr uint32_t list_threads = 512, list_tiles = 4; // a block lists list_threads * list_tiles pairs
+
+// Numbers a level's pairs. Two warps find the buckets of the block's first and last pair, each thread searches between them.
+static __global__ void __launch_bounds__(list_threads)
     list_pairs(const uint32_t *starts, const uint32_t *slot_offsets, const uint32_t *pair_offsets, chunk_t chunk,
                uint32_t level, uint32_t count, const uint32_t *values, void *list) {
     __shared__ uint32_t range[2];
-    const uint32_t block_first = blockIdx.x * THREADS;
-    if (threadIdx.x < 2) {
-        uint32_t k = threadIdx.x == 0 ? block_first : min(block_first + THREADS, count) - 1;
-        range[threadIdx.x] = last_not_above(pair_offsets, 0, chunk.count, k);
-    }
+    const uint32_t first = blockIdx.x * (list_threads * list_tiles);
+    const uint32_t end = min(first + list_threads * list_tiles, count), warp = threadIdx.x / 32;
+    if (warp < 2) range[warp] = warp_last_not_above(pair_offsets, 0, chunk.count, warp == 0 ? first : end - 1);
     __syncthreads();
-    const uint32_t k = block_first + threadIdx.x;
-    if (k >= count) return;
-    const uint32_t i = last_not_above(pair_offsets, range[0], range[1] + 1, k);
-    const uint32_t j = k - pair_offsets[i], slot = slot_offsets[i];
-    segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
-    if (level == 0) {
-        const uint32_t *left = values + segment.start + 2 * j;
-        static_cast<pair_items_t *>(list)[k] = {left[0], left[1], slot + j, 0};
-    } else {
-        uint32_t slots = segment.slots_at(level);
-        static_cast<pair_slots_t *>(list)[k] = {slot + j, slot + j + (slots + 1) / 2};
+    for (uint32_t k = first + threadIdx.x; k < end; k += list_threads) {
+        const uint32_t i = last_not_above(pair_offsets, range[0], range[1] + 1, k);
+        const uint32_t j = k - pair_offsets[i], slot = slot_offsets[i];
+        const segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
+        if (level == 0) {
+            const uint32_t *left = values + segment.start + 2 * j;
+            static_cast<pair_items_t *>(list)[k] = {left[0], left[1], slot + j, 0};
+        } else {
+            const uint32_t slots = segment.slots_at(level);
+            static_cast<pair_slots_t *>(list)[k] = {slot + j, slot + j + (slots + 1) / 2};
+        }
     }
 }
 
@@ -203,14 +229,26 @@ struct slot_pairs_t {
     }
 };
 
-// Every segment's sum, in its first slot, becomes its bucket's.
+// Every segment's sum, in its first slot, becomes its bucket's, but for a bucket from an earlier chunk.
 template <class F>
 __global__ void store_buckets(const uint32_t *starts, const uint32_t *slot_offsets, chunk_t chunk,
                               const affine_t<F> *slots, affine_t<F> *buckets) {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= chunk.count) return;
     segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
-    if (segment.items > 0) store_words(buckets + chunk.first + i, load_words(slots + slot_offsets[i]));
+    if (segment.items > 0 && !segment.is_later) {
+        store_words(buckets + chunk.first + i, load_words(slots + slot_offsets[i]));
+    }
+}
+
+// Adds the sum of the chunk's first segment to its bucket, if that began in an earlier chunk.
+template <class F>
+__global__ void join_first(const uint32_t *starts, chunk_t chunk, const affine_t<F> *slots, affine_t<F> *buckets) {
+    if (starts[chunk.first] >= chunk.begin) return;
+    const affine_t<F> p = load_words(buckets + chunk.first), q = load_words(slots);
+    F denominator;
+    const pair_t kind = pair_denominator(denominator, p, q);
+    store_words(buckets + chunk.first, pair_sum(kind, p, q, inv(denominator)));
 }
 
 } // namespace czk

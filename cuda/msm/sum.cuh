@@ -141,6 +141,7 @@ czk_status_t sum(const void *d_bases, const uint32_t *d_indices, uint64_t count,
         items.bases.count = 1;
         items.bases.base[0] = static_cast<const affine_t<F> *>(d_bases);
         CZK_TRY(add_chunk(items, chunk, stats, space.tree, device, stream, pacer));
+        CZK_TRY(join_chunk(items, chunk, space.tree, stream));
     }
     return sum_runs(runs, space, device, stream, pacer, d_sum);
 }

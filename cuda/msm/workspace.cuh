@@ -52,13 +52,15 @@ inline uint64_t buckets_together(const czk_msm_plan_t &plan) {
 
 inline uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+// The sort is over when the trees begin, so that it uses the first one's memory but for the sorted values. The second one's is
+// left to the reduction, beside which the next group is sorted.
 template <class F>
 struct workspace_t {
-    uint32_t *counts; // per window, then the cursor of cut_digits
+    uint32_t *cursor; // of cut_digits
     chunk_stats_t *stats;
-    uint32_t *keys[2], *values[3], *starts[2];
+    uint32_t *keys[2], *values[2], *starts; // values[0] are those that are sorted at last
     void *sort;
-    tree_memory_t<F> tree;
+    tree_memory_t<F> tree[2]; // of chunks side by side
     affine_t<F> *buckets, *kept, *sums;
     uint64_t bytes;
 
@@ -66,26 +68,35 @@ struct workspace_t {
         carver_t carver(base);
         const windows_t windows = windows_of(plan);
         const uint64_t items = plan.count_max * plan.windows_together;
-        const uint64_t together = buckets_together(plan);
-        counts = carver.take<uint32_t>(msm_windows_max + 1);
+        const uint64_t together = buckets_together(plan), kept_points = kept_before_class(windows, windows.count);
+        cursor = carver.take<uint32_t>(1);
         stats = carver.take<chunk_stats_t>(chunks_max);
-        for (auto &piece : keys) piece = carver.take<uint32_t>(items);
-        for (auto &piece : values) piece = carver.take<uint32_t>(items);
-        for (auto &piece : starts) piece = carver.take<uint32_t>(together + 1);
-        sort = carver.take<unsigned char>(plan.sort_bytes);
-        tree.slots = carver.take<affine_t<F>>(plan.slots);
-        const uint64_t kept_points = kept_before_class(windows, windows.count);
+        values[0] = carver.take<uint32_t>(items);
+        starts = carver.take<uint32_t>(together + 1);
+        buckets = carver.take<affine_t<F>>(plan.keep ? windows.buckets(0, windows.count) : together);
+        kept = carver.take<affine_t<F>>(kept_points);
+        sums = carver.take<affine_t<F>>(sum_points(windows));
+        carver_t again = carver;
+        for (auto &piece : keys) piece = again.take<uint32_t>(items);
+        values[1] = again.take<uint32_t>(items);
+        sort = again.take<unsigned char>(plan.sort_bytes);
         const uint64_t points = larger(larger(plan.chunk_items, plan.slots), larger(together, kept_points));
+        carve(tree[0], carver, plan, together, points, scan_bytes);
+        if (again.used() > carver.used()) carver = again;
+        carve(tree[1], carver, plan, together, points, scan_bytes);
+        bytes = carver.used();
+    }
+
+  private:
+    static void carve(tree_memory_t<F> &tree, carver_t &carver, const czk_msm_plan_t &plan, uint64_t together,
+                      uint64_t points, uint64_t scan_bytes) {
+        tree.slots = carver.take<affine_t<F>>(plan.slots);
         tree.before = carver.take<F>(products_for<F>(points / 2 + 1));
         tree.list = carver.take<unsigned char>(pair_list_bytes(plan.chunk_items, plan.slots));
         tree.slot_offsets = carver.take<uint32_t>(together);
         tree.pair_offsets = carver.take<uint32_t>(together);
         tree.scan = carver.take<unsigned char>(scan_bytes);
         tree.scan_bytes = scan_bytes;
-        buckets = carver.take<affine_t<F>>(plan.keep ? windows.buckets(0, windows.count) : together);
-        kept = carver.take<affine_t<F>>(kept_points);
-        sums = carver.take<affine_t<F>>(sum_points(windows));
-        bytes = carver.used();
     }
 };
 
@@ -118,8 +129,8 @@ inline uint64_t slots_for(uint64_t chunk_items, uint64_t buckets, bool keep) {
     return chunk_items / 2 + (keep ? filled + filled / 2 : filled / 2) + 8;
 }
 
-// Completes a plan whose windows are chosen: the largest chunks that fit the budget, at least 2^16 items (or all there
-// are). workspace_bytes is 0 if even those don't fit.
+// Completes a plan whose windows are chosen: the largest chunks that fit the budget, an even number of them and at least
+// 2^16 items each. workspace_bytes is 0 if even those don't fit.
 template <class F>
 czk_status_t complete_plan(czk_msm_plan_t &plan, uint64_t budget_bytes) {
     const uint64_t items = plan.count_max * plan.windows_together, together = buckets_together(plan);
@@ -130,7 +141,7 @@ czk_status_t complete_plan(czk_msm_plan_t &plan, uint64_t budget_bytes) {
     plan.sort_bytes = 0;
     CZK_TRY(sort_items(none, none, uint32_t(items), bits_for(together), nullptr, plan.sort_bytes, nullptr));
     CZK_TRY(scan_bytes_for(together, scan_bytes));
-    for (uint64_t chunks = 1; chunks <= chunks_max; chunks++) {
+    for (uint64_t chunks = 2; chunks <= chunks_max; chunks += 2) {
         plan.chunk_items = (items + chunks - 1) / chunks;
         plan.slots = slots_for(plan.chunk_items, together, plan.keep != 0);
         if (plan.slots < together / 2) plan.slots = together / 2; // the rows' first level uses them

@@ -91,13 +91,6 @@ czk_status_t czk_stream_create(void **stream) {
     return czk::ok();
 }
 
-czk_status_t czk_stream_create_urgent(void **stream) {
-    int least = 0, greatest = 0;
-    CZK_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    CZK_CUDA(cudaStreamCreateWithPriority(reinterpret_cast<cudaStream_t *>(stream), cudaStreamNonBlocking, greatest));
-    return czk::ok();
-}
-
 czk_status_t czk_stream_destroy(void *stream) {
     CZK_CUDA(cudaStreamDestroy(stream_of(stream)));
     return czk::ok();

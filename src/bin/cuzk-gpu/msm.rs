@@ -54,7 +54,7 @@ pub struct Lanes {
 impl Lanes {
     /// One stream or two.
     pub fn new(two: bool) -> Result<Self, Failure> {
-        let side = if two { Some(Stream::urgent()?) } else { None };
+        let side = if two { Some(Stream::new()?) } else { None };
         Ok(Self { side, events: [Event::new()?, Event::new()?] })
     }
 

@@ -64,11 +64,11 @@ struct RawStreams {
     events: [*mut c_void; 2],
 }
 
-/// Where an MSM runs: everything on `stream`, or the sorting beside it on `side`.
+/// Where an MSM runs: everything on `stream`, or every other chunk beside it on `side`.
 pub struct MsmStreams<'a> {
     /// The result is complete when this stream gets there.
     pub stream: &'a Stream,
-    /// A second stream for digits and sorting: an urgent one, or the additions leave it no room.
+    /// A second stream, for every other chunk.
     pub side: Option<&'a Stream>,
     /// Recorded to order the two.
     pub events: &'a [Event; 2],

@@ -32,7 +32,6 @@ extern "C" {
     fn czk_copy(to: *mut c_void, from: *const c_void, bytes: u64, stream: *mut c_void) -> Status;
     fn czk_fill(pointer: *mut c_void, byte: i32, bytes: u64, stream: *mut c_void) -> Status;
     fn czk_stream_create(stream: *mut *mut c_void) -> Status;
-    fn czk_stream_create_urgent(stream: *mut *mut c_void) -> Status;
     fn czk_stream_destroy(stream: *mut c_void) -> Status;
     fn czk_stream_wait(stream: *mut c_void) -> Status;
     fn czk_stream_wait_event(stream: *mut c_void, event: *mut c_void) -> Status;
@@ -172,14 +171,6 @@ impl Stream {
         let mut stream = null_mut();
         // SAFETY: the pointer is valid for the call.
         unsafe { czk_stream_create(&mut stream) }.ok()?;
-        Ok(Self(stream))
-    }
-
-    /// One whose kernels' blocks go before those that wait on other streams: for short kernels beside long ones.
-    pub fn urgent() -> Result<Self, CudaError> {
-        let mut stream = null_mut();
-        // SAFETY: the pointer is valid for the call.
-        unsafe { czk_stream_create_urgent(&mut stream) }.ok()?;
         Ok(Self(stream))
     }
 
