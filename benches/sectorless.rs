@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use cuzk::assignment::{Builder, Layout, Layouts};
+use cuzk::assignment::{Builder, Layouts};
 use cuzk::circuit::registered::{post_proof, seal_proof, update_proof};
 use cuzk::circuit::{CircuitId, Kind};
 use cuzk::groth16::first_unsatisfied_row;
