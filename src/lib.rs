@@ -12,6 +12,7 @@
 //! | [`groth16`] | the prover in a few lines; blinding, assembly, verification | `backend` |
 //! | [`setup`] | an insecure SRS from a seed, for tests and benches | `r1cs`, `srs`, `backend::cpu` |
 //! | [`circuit`] | Filecoin's circuits | `assignment`, `r1cs` |
+//! | [`engine`] | one open prover: queue, synthesis, devices, budgets, redos, events | all of the above |
 //! | [`vanilla`] | makes real inputs, for the tool, tests and benches | `circuit` |
 //!
 //! Nothing below knows what is above: a back end never knows an engine, a circuit never knows CUDA.

@@ -50,8 +50,7 @@ impl Shared {
             state.give_up(victim);
         }
         let job = state.jobs.get_mut(&number)?;
-        // Kept where a request keeps whether it runs on the stand-in: whether the devices were told.
-        if !std::mem::replace(&mut job.on_fallback, true) {
+        if !std::mem::replace(&mut job.is_told, true) {
             state.units.iter_mut().for_each(|unit| unit.trim_wanted = true);
         }
         let told = state.units.iter().all(|unit| !unit.trim_wanted || !unit.is_healthy());

@@ -154,6 +154,10 @@ pub(super) struct JobState {
     pub proofs: Vec<u8>,
     pub proved: usize,
     pub on_fallback: bool,
+    /// Of a preload: the percentage that was told last.
+    pub progress: u8,
+    /// Of a trim: whether devices were told.
+    pub is_told: bool,
     pub timings: Timings,
 }
 
@@ -185,6 +189,8 @@ impl JobState {
             proofs: Vec::new(),
             proved: 0,
             on_fallback: false,
+            progress: 0,
+            is_told: false,
             timings: Timings::default(),
         }
     }

@@ -107,7 +107,7 @@ impl Engine {
         config.check()?;
         let config = Config { allow_unknown_params: true, ..config };
         let echo = Arc::new(echo::Echo::new(options.faults.clone()));
-        let shared = Shared::new(config, |config, _, sink| echo::open(config, sink, options, &echo))?;
+        let shared = Shared::new(config, |config, threads, sink| echo::open(config, threads, sink, options, &echo))?;
         Ok(Arc::new(Engine { shared, only: false, echo: Some(echo) }))
     }
 

@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// Stack of every thread that the engine starts, whatever the host's limit is.
 pub(super) const STACK_BYTES: usize = 8 << 20;
 
+/// Circuits that can be opened at once, at least.
+const MIN_OPEN_THREADS: usize = 4;
+
 /// Threads by what they do. Those that have nothing to do sleep.
 pub(super) struct Pools {
     /// Check and synthesis of WinningPoSts, and the checks of their proofs: reserved, so that they begin at once.
@@ -19,7 +22,7 @@ pub(super) struct Pools {
     bulk: ThreadPool,
     /// Assembly and pairing checks.
     finish: ThreadPool,
-    /// Opening circuits.
+    /// Opening circuits other than WinningPoSts'.
     open: ThreadPool,
 }
 
@@ -30,7 +33,7 @@ impl Pools {
             window: pool("window", threads, sink)?,
             bulk: pool("synthesis", threads, sink)?,
             finish: pool("finish", threads.clamp(1, 4), sink)?,
-            open: pool("open", threads, sink)?,
+            open: pool("open", threads.max(MIN_OPEN_THREADS), sink)?,
         })
     }
 
@@ -51,8 +54,12 @@ impl Pools {
         }
     }
 
-    pub fn open(&self) -> &ThreadPool {
-        &self.open
+    /// Where a class's circuits are opened. A file's digest takes a thread for minutes.
+    pub fn open(&self, class: Class) -> &ThreadPool {
+        match class {
+            Class::Winning => &self.winning,
+            _ => &self.open,
+        }
     }
 
     /// Tasks of a class that run at once. A WindowPoSt's check spreads over its whole pool.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::budget::Reservation;
 use super::event::{Phase, Place, Progress, Task};
-use super::job::{Class, Stage};
+use super::job::{Class, JobState, Stage};
 use super::library::identity;
 use super::logs;
 use super::pools::STACK_BYTES;
@@ -263,7 +263,7 @@ impl Shared {
         };
         self.report_progress(circuit, 0);
         let path = self.library.params(circuit)?;
-        let opened = self.pools.open().install(|| {
+        let opened = self.pools.open(Class::of(circuit.kind())).install(|| {
             let srs = SrsFile::open(&path, &options)?;
             let r1cs = self.library.r1cs(circuit)?;
             self.report_progress(circuit, PROGRESS_CHECK);
@@ -283,10 +283,12 @@ impl Shared {
 
     /// Tells preloads of `circuit` how far it is; 100 is said by success alone.
     pub fn report_progress(&self, circuit: CircuitId, percent: u64) {
-        let state = self.lock();
-        let preloads = state.commands.iter().filter_map(|number| state.jobs.get(number));
-        for job in preloads.filter(|job| job.task == Task::Preload && job.circuit == Some(circuit)) {
-            self.events.progress(Progress { tag: job.tag, circuit, percent: percent.min(99) as u8 });
+        let mut state = self.lock();
+        let is_it = |job: &&mut JobState| job.task == Task::Preload && job.circuit == Some(circuit);
+        for job in state.jobs.values_mut().filter(is_it) {
+            // Several devices load one after another: what was told once is never taken back.
+            job.progress = job.progress.max(percent.min(99) as u8);
+            self.events.progress(Progress { tag: job.tag, circuit, percent: job.progress });
         }
     }
 

@@ -107,15 +107,15 @@ pub(super) struct TagUse {
 }
 
 impl Memory {
-    /// Shares of `total` bytes; on the CPU back end circuits take most of it.
+    /// Shares of `total` bytes; on the CPU back end circuits take most of it. A share's last part is held back for
+    /// WinningPoSts.
     fn new(total: u64, on_cpu: bool) -> Self {
-        let requests = total / 8;
-        let circuits = if on_cpu { total / 2 } else { total / 8 };
+        let (requests, circuits) = if on_cpu { (total / 16, total / 8 * 5) } else { (total / 8, total / 8) };
         let work = total - requests - circuits;
         Memory {
             requests: Budget::new("host (waiting requests)", requests, 0),
             work: Budget::new("host (proofs under way)", work, work / 8),
-            circuits: Budget::new("host (circuits)", circuits, circuits / 8),
+            circuits: Budget::new("host (circuits)", circuits, circuits / 16),
         }
     }
 

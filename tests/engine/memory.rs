@@ -1,7 +1,7 @@
 //! Budgets: of the host, of a device.
 
 use cuzk::circuit::Kind;
-use cuzk::engine::{Config, EchoCallKind, EchoFaultKind, EchoOptions, Job, Request};
+use cuzk::engine::{Config, EchoCallKind, EchoFault, EchoFaultKind, EchoOptions, Job, Request};
 use cuzk::Status;
 
 use crate::support::{circuit, config, large_update, porep, update, window, winning, Host};
@@ -61,11 +61,6 @@ fn waiting_requests_have_a_share_of_their_own() {
 
 /// Device memory for two and a half of an echo engine's circuits.
 fn tight_device() -> Host {
-    let mut probe = Host::open(EchoOptions::default());
-    probe.warm(update(0));
-    let one = probe.engine.stats().unwrap().pools[2].used_bytes;
-    assert!(one > 0);
-    // A resident circuit's sections are what its footprint counts, padded and with twiddles: at least half of it.
     let device_memory_bytes = sections() * 5 / 2;
     Host::with(Config { device_memory_bytes, ..config() }, EchoOptions { max_batch: 4, ..EchoOptions::default() })
 }
@@ -126,6 +121,30 @@ fn a_circuit_at_work_isnt_unloaded_for_another_of_its_class() {
     host.release(EchoFaultKind::HoldProve);
     host.proved(&window(102));
     host.proved(&porep(101));
+}
+
+#[test]
+fn memory_that_is_refused_at_any_point_is_an_error_or_a_smaller_batch() {
+    let mut host = Host::open(EchoOptions { devices: 2, ..EchoOptions::default() });
+    for skip in 0..6 {
+        let fault = EchoFault { what: EchoFaultKind::OutOfMemory, device: Some(0), kind: None, skip, count: 2 };
+        host.engine.inject(fault).unwrap();
+        let jobs = [update(1), porep(2), window(3), winning(4)];
+        host.engine.submit(jobs.to_vec()).into_iter().for_each(|result| result.unwrap());
+        for job in &jobs {
+            match host.wait(job.tag) {
+                completion if completion.result.is_ok() => {}
+                completion => {
+                    assert_eq!(completion.result.unwrap_err().status(), Status::OutOfMemory);
+                    assert_eq!(completion.failed_at.unwrap().device.as_deref(), Some("echo-0"));
+                }
+            }
+        }
+        host.settled();
+        host.release(EchoFaultKind::OutOfMemory);
+        host.submit(update(5));
+        host.proved(&update(5));
+    }
 }
 
 #[test]

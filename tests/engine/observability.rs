@@ -29,7 +29,7 @@ fn logs_arrive_as_events_of_their_own_engine() {
 
 #[test]
 fn progress_never_falls_and_ends_at_100() {
-    let mut host = Host::open(EchoOptions::default());
+    let mut host = Host::open(EchoOptions { devices: 3, ..EchoOptions::default() });
     host.engine.preload(circuit(Kind::PoRep), 5).unwrap();
     let mut seen = Vec::new();
     while !host.has_ended(5) {

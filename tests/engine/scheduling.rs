@@ -63,13 +63,31 @@ fn a_winning_post_interrupts_a_batch_and_needs_no_synthesis_thread() {
 }
 
 #[test]
+fn on_the_cpu_a_winning_post_starts_while_every_thread_synthesises() {
+    let mut host = Host::open(EchoOptions { on_cpu: true, ..EchoOptions::default() });
+    host.inject(EchoFaultKind::HoldSynthesis, Some(Kind::PoRep), 1000);
+    (1..4).for_each(|tag| host.submit(porep(tag)));
+    host.until("no thread is free", |stats| stats.synthesising == 2);
+    host.submit(winning(10));
+    host.submit(window(11));
+    host.proved(&winning(10));
+    host.proved(&window(11));
+    assert!(!host.has_ended(1));
+    assert_eq!(host.engine.stats().unwrap().devices[0].name, "cpu");
+    host.release(EchoFaultKind::HoldSynthesis);
+    (1..4).for_each(|tag| drop(host.proved(&porep(tag))));
+}
+
+#[test]
 fn a_window_post_goes_before_the_next_partition() {
     let mut host = Host::open(EchoOptions::default());
     host.warm(window(0));
     host.warm(porep(0));
     host.inject(EchoFaultKind::HoldProve, Some(Kind::PoRep), 1);
     host.submit(porep(1));
-    host.until("held with the rest behind it", |stats| stats.proving + stats.waiting_for_device == 10);
+    host.until("held with the rest behind it", |stats| {
+        stats.proving > 0 && stats.proving + stats.waiting_for_device == 10
+    });
     let before = host.batches().len();
     host.submit(window(2));
     let stats = host.until("the window waits", |stats| stats.phases[3].count == 1 + 10 + 10 + 1);
@@ -91,7 +109,7 @@ fn partitions_of_several_jobs_share_a_batch_and_none_waits_for_company() {
     host.inject(EchoFaultKind::HoldProve, Some(Kind::SnapDeals), 1);
     let before = host.batches().len();
     (1..=7).for_each(|tag| host.submit(update(tag)));
-    host.until("all wait", |stats| stats.proving + stats.waiting_for_device == 7);
+    host.until("all wait", |stats| stats.proving > 0 && stats.proving + stats.waiting_for_device == 7);
     let alone = host.engine.stats().unwrap().proving as usize;
     host.release(EchoFaultKind::HoldProve);
     (1..=7).for_each(|tag| drop(host.proved(&update(tag))));

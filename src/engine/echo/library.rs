@@ -1,7 +1,8 @@
 //! Tiny circuits in the place of Filecoin's.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -77,6 +78,23 @@ impl EchoLibrary {
     }
 }
 
+impl EchoLibrary {
+    /// Writes a circuit's SRS, which is made once in a process: the same circuit always has the same.
+    fn write_params(&self, circuit: CircuitId, path: &Path) -> Result<()> {
+        static MADE: Mutex<BTreeMap<CircuitId, Vec<u8>>> = Mutex::new(BTreeMap::new());
+        let failed = |error| Error::Internal(format!("{}: {error}", path.display()));
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = made.get(&circuit) {
+            return fs::write(path, bytes).map_err(failed);
+        }
+        let mut seed = [circuit.kind() as u8; 32];
+        seed[..8].copy_from_slice(&circuit.sector_size().to_le_bytes());
+        crate::setup::write_params(&r1cs()?, seed, path, &self.pool)?;
+        made.insert(circuit, fs::read(path).map_err(failed)?);
+        Ok(())
+    }
+}
+
 impl Drop for EchoLibrary {
     fn drop(&mut self) {
         if self.is_temporary {
@@ -94,9 +112,7 @@ impl Library for EchoLibrary {
         let path = self.dir.join(params_file_name(circuit));
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if !path.exists() {
-            let mut seed = [circuit.kind() as u8; 32];
-            seed[..8].copy_from_slice(&circuit.sector_size().to_le_bytes());
-            crate::setup::write_params(&r1cs()?, seed, &path, &self.pool)?;
+            self.write_params(circuit, &path)?;
         }
         Ok(path)
     }

@@ -15,13 +15,25 @@ pub(super) use self::faults::Echo;
 use self::library::EchoLibrary;
 use super::config::Config;
 use super::logs::Sink;
+use super::pools::pool;
 use super::shared::Parts;
+use crate::backend::cpu::CpuBackend;
 use crate::backend::Backend;
 use crate::error::Result;
 
 /// An echo engine's parts. Errors: INTERNAL (threads, a temporary directory).
-pub(super) fn open(config: &Config, sink: &Sink, options: EchoOptions, echo: &Arc<Echo>) -> Result<Parts> {
+pub(super) fn open(
+    config: &Config,
+    threads: usize,
+    sink: &Sink,
+    options: EchoOptions,
+    echo: &Arc<Echo>,
+) -> Result<Parts> {
     let library = Box::new(EchoLibrary::new(config, &options, Arc::clone(echo))?);
+    if options.on_cpu {
+        let cpu = CpuBackend::new(Arc::new(pool("prove", threads, sink)?));
+        return Ok(Parts { library, backends: vec![Arc::new(cpu)], fallback: None });
+    }
     let options = Arc::new(options);
     let back_end = |device| -> Result<Arc<dyn Backend>> {
         Ok(Arc::new(EchoBackend::new(device, Arc::clone(&options), Arc::clone(echo), sink)?))

@@ -17,6 +17,8 @@ pub struct EchoOptions {
     pub load_time: Duration,
     /// Most partitions that a device takes as one batch. Default: 16.
     pub max_batch: u32,
+    /// Prove on the CPU back end itself, which has no faults, instead of on devices. Default: no.
+    pub on_cpu: bool,
     /// Sector size that a PoRep's C1 output is taken to be of. Default: 32 GiB, so that it has ten partitions.
     pub porep_sector_size: u64,
     /// Faults from the start. More can be added by [`Engine::inject`](crate::engine::Engine::inject).
@@ -105,6 +107,7 @@ impl Default for EchoOptions {
             partition_time: Duration::ZERO,
             load_time: Duration::ZERO,
             max_batch: 16,
+            on_cpu: false,
             porep_sector_size: 32 << 30,
             faults: Vec::new(),
         }
