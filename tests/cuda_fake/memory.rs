@@ -72,6 +72,7 @@ fn any_allocation_may_fail() {
         }
     }
     let device = open_one();
+    device.trim();
     let warm = machine.count("device_alloc");
     device.load(&fixture.circuit, &Uncontrolled).unwrap();
     prove(&*device, &fixture.circuit, &batch, &Uncontrolled).remove(0).unwrap();

@@ -89,7 +89,8 @@ fn a_batch_yields_at_any_question() {
             assert_eq!(machine.count("device_alloc"), before, "the urgent proof has memory of its own");
         }
         drop(script);
-        assert_eq!(ran.into_inner().unwrap(), [expected_urgent.clone()]);
+        let ran = ran.into_inner().unwrap();
+        assert!(ran.len() == 1 && ran[0] == expected_urgent, "yielded at {at}");
     }
     assert_eq!(device.stats().urgent_batches, whole.asked() as u64);
 }
