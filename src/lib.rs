@@ -5,6 +5,7 @@
 //! | module | what it holds | may use |
 //! |---|---|---|
 //! | [`error`] | one closed [`Error`] and its status codes | nothing |
+//! | [`files`] | files that appear whole or not at all | `error` |
 //! | [`r1cs`] | rows of A, B and C, in repeated blocks; recording; disk cache | `error` |
 //! | [`assignment`] | the compact assignment, its layout, its generic builder | `r1cs` |
 //! | [`srs`] | `.params` files: layout, checks, identity; the verifying key | `error` |
@@ -78,6 +79,7 @@ pub mod circuit;
 pub mod engine;
 pub mod error;
 pub mod ffi;
+pub mod files;
 pub mod groth16;
 pub mod r1cs;
 pub mod setup;

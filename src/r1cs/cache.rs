@@ -7,8 +7,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
 
 use blake2b_simd::State;
 
@@ -16,6 +14,7 @@ use super::codec::{decode, digest, encode, hasher, Source};
 use super::validate::Flaw;
 use super::R1cs;
 use crate::error::{Error, FileFault, Result};
+use crate::files::NewFile;
 
 /// First bytes of a cache file.
 const MAGIC: [u8; 8] = *b"cuzkR1CS";
@@ -27,8 +26,6 @@ const FIXED_BYTES: usize = 8 + 4 + 4 + 8 + 32;
 const CHECK_BYTES: usize = 32;
 /// A name has at most this many bytes.
 const MAX_NAME_BYTES: usize = 200;
-/// A temporary file of this age belongs to no one.
-const STALE: Duration = Duration::from_secs(3600);
 
 /// A folder of recorded circuits.
 #[derive(Clone, Debug)]
@@ -105,33 +102,10 @@ impl Cache {
     }
 
     fn write(&self, path: &Path, key: &str, r1cs: &R1cs) -> io::Result<()> {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
         fs::create_dir_all(&self.dir)?;
-        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-        let prefix = format!(".{file_name}.");
-        self.remove_stale(&prefix);
-        let nanos = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.dir.join(format!("{prefix}{}.{counter}.{nanos}.tmp", std::process::id()));
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        let renamed = write_file(file, key, r1cs).and_then(|()| fs::rename(&temporary, path));
-        if renamed.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        renamed?;
-        File::open(&self.dir)?.sync_all()
-    }
-
-    /// Removes what a writer that died left of this file. Others' faults in the folder are none of ours.
-    fn remove_stale(&self, prefix: &str) {
-        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let modified = entry.metadata().and_then(|metadata| metadata.modified());
-            let age = modified.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
-            if name.starts_with(prefix) && name.ends_with(".tmp") && age > STALE {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
+        let (new, file) = NewFile::create(path)?;
+        write_file(file, key, r1cs)?;
+        new.replace()
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -14,6 +15,7 @@ use super::points::{check_subgroup, Point};
 use super::vk::point_error;
 use super::{fault, Section, SrsFile};
 use crate::error::{Error, Result};
+use crate::files::NewFile;
 
 /// How far an SRS file is checked when it is opened. Sizes and the vk are always checked, and back ends check every
 /// point that they load to be on the curve.
@@ -154,7 +156,7 @@ impl Record {
         if self.text.is_empty() {
             return false;
         }
-        let on_disk = |path: &PathBuf| fs::read(path).is_ok_and(|found| found == self.text.as_bytes());
+        let on_disk = |path: &PathBuf| is_own(path) && fs::read(path).is_ok_and(|found| found == self.text.as_bytes());
         self.path.as_ref().is_some_and(on_disk) || self.in_process(|done| done.contains(&self.text))
     }
 
@@ -180,18 +182,22 @@ impl Record {
     }
 }
 
-/// Writes to a temporary name and renames, so that another process never reads half a record.
+/// Whether nobody else can have written a record: cache directories may be shared, and one who plants a record would
+/// have a file taken for checked.
+fn is_own(path: &Path) -> bool {
+    // SAFETY: has no preconditions.
+    let user = unsafe { libc::geteuid() };
+    fs::metadata(path).is_ok_and(|metadata| [user, 0].contains(&metadata.uid()) && metadata.mode() & 0o022 == 0)
+}
+
+/// Another process never reads half a record.
 fn write_record(path: &Path, text: &str) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let temporary = super::write::temporary_name(path);
-    fs::create_dir_all(dir)?;
-    let written = fs::File::create_new(&temporary)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    let (record, mut file) = NewFile::create(path)?;
+    // Whatever the umask: a record that others can write doesn't count.
+    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.write_all(text.as_bytes())?;
+    record.replace()
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The verifying key: the head of a `.params` file, and the whole of a `.vk` file.
 
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
@@ -10,16 +9,14 @@ use blstrs::{G1Affine, G2Affine};
 use super::layout::{G1_BYTES, VK_POINTS_BYTES};
 use super::points::{check_subgroup, decode_points, encode_points, Point, PointFault};
 use super::source::{open_regular, ReadAt};
-use super::write::write_error;
 use super::{fault, read_error, Section};
 use crate::error::{Error, Result};
+use crate::files::{self, NewFile};
 
 /// Where the ic points start: behind the six points and the count.
 const IC_START: usize = VK_POINTS_BYTES as usize + 4;
 /// Characters of a digest: 16 bytes in hex.
 const DIGEST_CHARS: usize = 32;
-/// A `.vk` file beyond this isn't read: the network's largest has 2.5 MB.
-const MAX_VK_BYTES: u64 = 1 << 30;
 /// Points of ic that are read at once.
 const STEP_POINTS: usize = 4096;
 
@@ -54,32 +51,32 @@ impl VerifyingKey {
     /// checked to be on the curve, in the prime-order subgroup and not at infinity; ic holds at least one.
     /// `file` is what errors name. Spreads over the rayon pool it is called from.
     pub fn from_bytes(bytes: &[u8], file: &Path) -> Result<Self> {
-        let refuse = |expected: String| Err(fault(file, "vk", None, expected, format!("{} bytes", bytes.len())));
-        let Some(count) = bytes.get(VK_POINTS_BYTES as usize..IC_START) else {
-            return refuse(format!("at least {IC_START} bytes"));
-        };
-        let count = u64::from(u32::from_be_bytes(count.try_into().expect("4 bytes")));
-        let size = IC_START as u64 + count * G1_BYTES;
-        if bytes.len() as u64 != size {
-            return refuse(format!("{size} bytes"));
-        }
-        if count == 0 {
-            return Err(fault(file, "ic", None, "at least 1 point", "0 points"));
-        }
-        Ok(read_vk(&bytes, count, file)?.0)
+        Self::from_source(&bytes, bytes.len() as u64, file)
     }
 
     /// Opens, reads and decodes a `.vk` file. Errors: as [`super::SrsFile::open`].
     pub fn read(path: &Path) -> Result<Self> {
         let file = open_regular(path)?;
-        let refuse = |error: std::io::Error| read_error(path, "", None, &error);
-        let size = file.metadata().map_err(refuse)?.len();
-        if size > MAX_VK_BYTES {
-            return Err(fault(path, "", None, format!("at most {MAX_VK_BYTES} bytes"), format!("{size} bytes")));
+        let size = file.metadata().map_err(|error| read_error(path, "", None, &error))?.len();
+        Self::from_source(&file, size, path)
+    }
+
+    /// Compares the size with the count before it reads on.
+    fn from_source(source: &dyn ReadAt, size: u64, file: &Path) -> Result<Self> {
+        let refuse = |expected: String| Err(fault(file, "vk", None, expected, format!("{size} bytes")));
+        if size < IC_START as u64 {
+            return refuse(format!("at least {IC_START} bytes"));
         }
-        let mut bytes = vec![0; size as usize];
-        ReadAt::read_exact_at(&file, &mut bytes, 0).map_err(refuse)?;
-        Self::from_bytes(&bytes, path)
+        let mut count = [0; 4];
+        source.read_exact_at(&mut count, VK_POINTS_BYTES).map_err(|error| read_error(file, "vk", None, &error))?;
+        let count = u64::from(u32::from_be_bytes(count));
+        if size != IC_START as u64 + count * G1_BYTES {
+            return refuse(format!("{} bytes", IC_START as u64 + count * G1_BYTES));
+        }
+        if count == 0 {
+            return Err(fault(file, "ic", None, "at least 1 point", "0 points"));
+        }
+        Ok(read_vk(source, count, file)?.0)
     }
 
     /// The bytes of the `.vk` file.
@@ -104,16 +101,12 @@ impl VerifyingKey {
 
     /// Writes the `.vk` file. Errors: INVALID if something stands at `path` already.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(|error| write_error("path", path, &error))?;
-        file.write_all(&self.to_bytes()).and_then(|()| file.sync_all()).map_err(|error| {
-            // A partial file must not stand where a key is looked for.
-            let _ = std::fs::remove_file(path);
-            write_error("path", path, &error)
-        })
+        let write = |(new, mut file): (NewFile, std::fs::File)| {
+            file.write_all(&self.to_bytes())?;
+            file.sync_all()?;
+            new.publish()
+        };
+        NewFile::create(path).and_then(write).map_err(|error| files::error("path", path, &error))
     }
 }
 

@@ -3,12 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::points::{encode_points, Point};
 use super::{Section, VerifyingKey};
 use crate::error::{Error, Result};
+use crate::files::{self, NewFile};
 
 /// Points that are encoded at once: 1.5 MiB in G1.
 const STEP_POINTS: usize = 16 << 10;
@@ -18,7 +17,7 @@ const STEP_POINTS: usize = 16 << 10;
 #[derive(Debug)]
 pub struct SrsWriter {
     path: PathBuf,
-    temporary: PathBuf,
+    file: NewFile,
     out: BufWriter<File>,
     /// The section that is being written, as an index into [`Section::ALL`].
     section: usize,
@@ -31,11 +30,9 @@ impl SrsWriter {
     /// Starts a file with its vk, ic included. Errors: INVALID if something stands at `path` or it can't be created.
     pub fn create(path: &Path, vk: &VerifyingKey) -> Result<Self> {
         refuse_existing(path)?;
-        let temporary = temporary_name(path);
-        let file = File::create_new(&temporary).map_err(|error| write_error("path", path, &error))?;
-        let out = BufWriter::new(file);
-        let path = path.to_owned();
-        let mut writer = SrsWriter { path, temporary, out, section: 0, missing: 0, scratch: Vec::new() };
+        let (file, out) = NewFile::create(path).map_err(|error| files::error("path", path, &error))?;
+        let (path, out) = (path.to_owned(), BufWriter::new(out));
+        let mut writer = SrsWriter { path, file, out, section: 0, missing: 0, scratch: Vec::new() };
         writer.write(|out, _| out.write_all(&vk.to_bytes()))?;
         Ok(writer)
     }
@@ -83,8 +80,8 @@ impl SrsWriter {
             return Err(Error::invalid("section", format!("none behind {}", Section::ALL[self.section].name())));
         }
         self.write(|out, _| out.flush().and_then(|()| out.get_ref().sync_all()))?;
-        // A link, since a rename would replace what stands there. The temporary name goes with `self`.
-        fs::hard_link(&self.temporary, &self.path).map_err(|error| write_error("path", &self.path, &error))
+        let SrsWriter { path, file, .. } = self;
+        file.publish().map_err(|error| files::error("path", &path, &error))
     }
 
     /// That `count` points of P may come now.
@@ -111,14 +108,7 @@ impl SrsWriter {
     }
 
     fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>, &mut Vec<u8>) -> io::Result<()>) -> Result<()> {
-        write(&mut self.out, &mut self.scratch).map_err(|error| write_error("path", &self.path, &error))
-    }
-}
-
-impl Drop for SrsWriter {
-    fn drop(&mut self) {
-        // Nothing to be done if it fails: no reader looks at temporary names.
-        let _ = fs::remove_file(&self.temporary);
+        write(&mut self.out, &mut self.scratch).map_err(|error| files::error("path", &self.path, &error))
     }
 }
 
@@ -127,25 +117,5 @@ pub(crate) fn refuse_existing(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path) {
         Ok(_) => Err(Error::invalid("path", format!("{}: stands there already", path.display()))),
         Err(_) => Ok(()),
-    }
-}
-
-/// A name beside `path` that no other call of this or another process uses.
-pub(super) fn temporary_name(path: &Path) -> PathBuf {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let next = NEXT.fetch_add(1, Ordering::Relaxed);
-    path.with_file_name(format!(".{name}.{}.{next}.tmp", process::id()))
-}
-
-/// A file that can't be created is the caller's fault; one that can't be written on is the system's.
-pub(super) fn write_error(field: &'static str, path: &Path, error: &io::Error) -> Error {
-    use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
-    let text = format!("{}: {error}", path.display());
-    match error.kind() {
-        AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem => {
-            Error::invalid(field, text)
-        }
-        _ => Error::Internal(text),
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -80,6 +81,12 @@ fn a_damaged_record_or_an_unusable_cache_directory_costs_a_new_check_only() {
     fs::write(&record, &text[..text.len() - 2]).unwrap();
     assert!(reads_when_verified(&path, Some(&cache)));
     assert_eq!(fs::read(&record).unwrap(), text, "written anew");
+    assert!(!reads_when_verified(&path, Some(&cache)));
+    for mode in [0o664, 0o646] {
+        fs::set_permissions(&record, fs::Permissions::from_mode(mode)).unwrap();
+        assert!(reads_when_verified(&path, Some(&cache)), "anyone may have written it");
+        assert!(!reads_when_verified(&path, Some(&cache)));
+    }
 
     let no_dir = file(dir.path(), "a file", b"");
     assert!(reads_when_verified(&path, Some(&no_dir)));
