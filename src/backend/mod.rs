@@ -90,7 +90,7 @@ pub trait Backend: Send + Sync {
     /// Makes `circuit` resident, reading its SRS sections and checking every point to be on the curve. A circuit that is
     /// resident already is left as it is. Asks `control` as `prove` does; any [`Answer::Drop`] abandons the load with
     /// CANCELLED.
-    /// Errors: PARAMS_CORRUPT names file, section and index; OUT_OF_MEMORY; INVALID if SRS and R1CS don't belong together.
+    /// Errors: PARAMS_CORRUPT names file, section and index; OUT_OF_MEMORY; UNSUPPORTED if it is too large for the back end.
     fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()>;
 
     /// Gives back what `load` took, once no batch uses it. Not resident: nothing happens.

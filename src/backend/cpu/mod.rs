@@ -192,7 +192,9 @@ impl Backend for CpuBackend {
     fn footprint(&self, circuit: &Circuit) -> Footprint {
         let domain = 1u64 << circuit.r1cs().lg_domain_size();
         let sections = [Section::L, Section::A, Section::BG2].map(|s| circuit.srs().count(s) * s.point_bytes());
-        // H is padded to the domain; a domain has twiddles of half its size, and a proof three vectors of it.
+        // H is padded to the domain, and a proof takes three vectors of it; its largest sum takes 12 to 16 bytes a point for
+        // keys, order and buckets. (36 bytes for each full-size value of an assignment come on top; a circuit doesn't
+        // know how many there are.)
         let vectors = domain * (Section::H.point_bytes() + 16 + 3 * 32);
         Footprint { host_bytes: sections.iter().sum::<u64>() + vectors, ..Footprint::default() }
     }

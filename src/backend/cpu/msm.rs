@@ -10,7 +10,7 @@ use super::add::Adder;
 use super::curve::{Affine, Group};
 use super::digits::{key, offset, recode, window_count, Limbs, MAX_POINTS, NO_BUCKET, WINDOW_BITS};
 use super::shared::Shared;
-use super::workers::{Stop, Tiles};
+use super::workers::{grow, Stop, Tiles};
 
 /// Sorted entries of one tile of additions: about 7 ms in G1, 20 ms in G2.
 const TILE: usize = 1 << 15;
@@ -111,28 +111,22 @@ impl<G: Group> MsmScratch<G> {
         4 * words + self.buckets.capacity() * size_of::<Affine<G::Field>>()
     }
 
-    fn resize(&mut self, shape: &Shape, workers: usize) {
+    fn resize(&mut self, shape: &Shape, workers: usize) -> Result<(), Stop> {
         let windows = shape.together;
-        grow(&mut self.keys, windows * shape.count, 0);
-        grow(&mut self.sorted, windows * shape.count, 0);
-        grow(&mut self.places, windows * shape.chunks * shape.buckets, 0);
-        grow(&mut self.starts, windows * (shape.buckets + 1), 0);
-        grow(&mut self.buckets, windows * shape.buckets, Affine::INFINITY);
-        grow(&mut self.edges, windows * shape.tiles, None);
-        grow(&mut self.lines, windows * (shape.rows() + shape.columns()), Affine::INFINITY);
-        grow(&mut self.totals, windows, G::Projective::identity());
+        grow(&mut self.keys, windows * shape.count, 0)?;
+        grow(&mut self.sorted, windows * shape.count, 0)?;
+        grow(&mut self.places, windows * shape.chunks * shape.buckets, 0)?;
+        grow(&mut self.starts, windows * (shape.buckets + 1), 0)?;
+        grow(&mut self.buckets, windows * shape.buckets, Affine::INFINITY)?;
+        grow(&mut self.edges, windows * shape.tiles, None)?;
+        grow(&mut self.lines, windows * (shape.rows() + shape.columns()), Affine::INFINITY)?;
+        grow(&mut self.totals, windows, G::Projective::identity())?;
         while self.adders.len() < workers {
             self.adders.push(Adder::new());
         }
         // A section that was left half-way may have left entries.
         self.adders.iter_mut().for_each(Adder::clear);
-    }
-}
-
-fn grow<T: Clone>(vec: &mut Vec<T>, len: usize, value: T) {
-    if vec.len() < len {
-        vec.clear();
-        vec.resize(len, value);
+        Ok(())
     }
 }
 
@@ -153,7 +147,7 @@ pub(crate) fn msm<G: Group>(
         return Ok(G::Projective::identity());
     }
     let shape = Shape::new(scalars.len());
-    scratch.resize(&shape, tiles.workers());
+    scratch.resize(&shape, tiles.workers())?;
     recode_all(tiles, scalars, shape.window_bits)?;
     let mut sum = G::Projective::identity();
     let mut end = window_count(shape.window_bits) as usize;

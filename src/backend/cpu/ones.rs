@@ -8,7 +8,7 @@ use super::digits::{canonical, Limbs};
 use super::msm::{msm, prefetch, MsmScratch, PREFETCH};
 use super::query::Query;
 use super::shared::Shared;
-use super::workers::{Stop, Tiles};
+use super::workers::{grow, Stop, Tiles};
 use crate::assignment::Assignment;
 
 /// Words of one tile: 2^15 variables, at most 7 ms of additions in G1 and 20 ms in G2.
@@ -140,10 +140,8 @@ impl Tail {
             total += words(tile).map(dense_count).sum::<u32>();
         }
         let total = total as usize;
-        if self.scalars.len() < total {
-            self.numbers.resize(total, 0);
-            self.scalars.resize(total, [0; 4]);
-        }
+        grow(&mut self.numbers, total, 0)?;
+        grow(&mut self.scalars, total, [0; 4])?;
         for (number, input) in query.inputs.iter().enumerate() {
             self.numbers[number] = number as u32;
             self.scalars[number] = canonical(&assignment.inputs()[*input as usize].into());

@@ -102,11 +102,8 @@ pub(crate) type Points<P> = Vec<Affine<<<P as Load>::Group as Group>::Field>>;
 /// Memory for `count` elements, or OUT_OF_MEMORY.
 pub(crate) fn reserve<T>(count: usize) -> Result<Vec<T>> {
     let mut out = Vec::new();
-    out.try_reserve_exact(count).map_err(|_| Error::OutOfMemory {
-        budget: "host".into(),
-        needed: (count * size_of::<T>()) as u64,
-        free: 0,
-    })?;
+    let bytes = count.saturating_mul(size_of::<T>()) as u64;
+    out.try_reserve_exact(count).map_err(|_| stopped(Stop::OutOfMemory(bytes)))?;
     Ok(out)
 }
 
@@ -173,6 +170,7 @@ pub(crate) fn stopped(stop: Stop) -> Error {
     match stop {
         Stop::Dropped => Error::Cancelled,
         Stop::Panicked(message) => Error::Internal(message),
+        Stop::OutOfMemory(needed) => Error::OutOfMemory { budget: "host".into(), needed, free: 0 },
     }
 }
 

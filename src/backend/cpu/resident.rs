@@ -6,9 +6,9 @@ use super::curve::{Affine, G1, G2};
 use super::digits::MAX_POINTS;
 use super::ntt::{Domain, Scratch, MAX_LG_SIZE};
 use super::ones::{QueryScratch, Tail};
-use super::query::{read_section, reserve, Query};
+use super::query::{read_section, stopped, Query};
 use super::rows::Factors;
-use super::workers::Tiles;
+use super::workers::{grow, Tiles};
 use crate::backend::Circuit;
 use crate::error::{Error, Result};
 use crate::srs::Section;
@@ -35,7 +35,6 @@ impl Resident {
             let size = format!("{} rows, {} variables", r1cs.row_count(), r1cs.variable_count());
             return Err(Error::Unsupported(format!("{} on the CPU: {size}", circuit.name())));
         }
-        srs.check_counts(r1cs)?;
         let (density_a, density_b) = (r1cs.density_a(), r1cs.density_b());
         let size = 1usize << lg_size;
         let reversed = move |i: usize| i.reverse_bits().checked_shr(usize::BITS - lg_size).unwrap_or(0);
@@ -96,13 +95,8 @@ impl Workspace {
 
     /// Makes room for a domain of `size` points. OUT_OF_MEMORY leaves it small but whole.
     pub(crate) fn grow(&mut self, size: usize) -> Result<()> {
-        for vector in self.vectors.iter_mut().filter(|vector| vector.len() < size) {
-            *vector = Vec::new();
-            let mut larger = reserve(size)?;
-            larger.resize(size, Fr::from(blst::blst_fr::default()));
-            *vector = larger;
-        }
-        Ok(())
+        let zero = Fr::from(blst::blst_fr::default());
+        self.vectors.iter_mut().try_for_each(|vector| grow(vector, size, zero)).map_err(stopped)
     }
 
     /// The vectors for `size` points, and the rest.

@@ -24,6 +24,21 @@ pub(crate) enum Stop {
     Dropped,
     /// A tile panicked; its message.
     Panicked(String),
+    /// The host has no memory for this many bytes.
+    OutOfMemory(u64),
+}
+
+/// Makes `vec` at least `len` long, with what it held undefined. On failure it is empty, and fit for another try.
+pub(crate) fn grow<T: Clone>(vec: &mut Vec<T>, len: usize, value: T) -> Result<(), Stop> {
+    if vec.len() >= len {
+        return Ok(());
+    }
+    // What it held isn't needed: given back first, so that old and new never stand side by side.
+    *vec = Vec::new();
+    let bytes = len.saturating_mul(size_of::<T>()) as u64;
+    vec.try_reserve_exact(len).map_err(|_| Stop::OutOfMemory(bytes))?;
+    vec.resize(len, value);
+    Ok(())
 }
 
 /// Whoever runs the tiles of a section.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::workers::{Stop, Workers};
+use super::query::{reserve, stopped};
+use super::workers::{grow, Stop, Workers};
 use super::CpuBackend;
 use crate::backend::{Answer, Backend, Control};
 
@@ -137,4 +138,18 @@ fn several_threads_take_part() {
         barrier.wait();
     };
     workers.run(4, &mut never_drops, &work).unwrap();
+}
+
+#[test]
+fn memory_that_the_host_has_not_is_an_error_and_the_next_try_works() {
+    let mut vec = vec![7u64; 10];
+    let words = usize::MAX / 16;
+    assert_eq!(grow(&mut vec, words, 0), Err(Stop::OutOfMemory(words as u64 * 8)));
+    assert_eq!(stopped(grow(&mut vec, usize::MAX, 0).unwrap_err()).status(), crate::Status::OutOfMemory);
+    grow(&mut vec, 12, 3).unwrap();
+    assert_eq!(vec, [3; 12]);
+    grow(&mut vec, 5, 4).unwrap();
+    assert_eq!(vec, [3; 12], "it never shrinks");
+    assert_eq!(reserve::<u64>(words).unwrap_err().status(), crate::Status::OutOfMemory);
+    assert!(reserve::<u64>(12).unwrap().capacity() >= 12);
 }
