@@ -58,7 +58,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use config::{BackendChoice, Config, DEFAULT_DEVICE_RESERVE_BYTES, DEFAULT_QUEUE_LEN, MIN_POST_PLACES};
-pub use cost::Cost;
+pub use cost::{cost, Cost};
 #[cfg(feature = "testing")]
 pub use echo::{echo_inputs, EchoCall, EchoCallKind, EchoFault, EchoFaultKind, EchoOptions};
 pub use event::{Completion, Event, Health, HealthLevel, LogRecord, Phase, Place, Progress, Task, Timings};

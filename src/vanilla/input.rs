@@ -3,18 +3,21 @@
 //! A file is one JSON object: `kind` (`"porep"`, `"update"`, `"post"`), numbers as they are, commitments and randomness
 //! in hex, C1 output and vanilla proofs in base64. Registered proof types carry filecoin-proofs-api's names.
 
-use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use filecoin_proofs_api::{RegisteredPoStProof, RegisteredUpdateProof};
 use serde::{Deserialize, Serialize};
 
-use super::io_failed;
 use crate::circuit::porep::PorepRequest;
 use crate::circuit::post::PostRequest;
 use crate::circuit::update::UpdateRequest;
 use crate::circuit::{CheckedProofs, Request};
 use crate::error::{Error, Result};
+use crate::files::{self, NewFile};
+
+/// Most bytes of an input file: a WindowPoSt of 2,349 sectors at their limit has 820 MB in base64.
+pub const MAX_INPUT_BYTES: u64 = 1 << 30;
 
 /// What a PoRep C2 is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,10 +92,15 @@ pub enum Input {
 }
 
 impl Input {
-    /// Writes the input as a file; an existing one is replaced. Errors: INTERNAL (disk).
+    /// Writes the input as a file; an existing one is replaced once the new one is whole.
+    /// Errors: INVALID (the file can't be made), INTERNAL (disk).
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_vec(self).map_err(|error| Error::Internal(error.to_string()))?;
-        fs::write(path, text).map_err(io_failed(path.display()))
+        let write = |(new, mut file): (NewFile, std::fs::File)| {
+            file.write_all(&text)?;
+            new.replace()
+        };
+        NewFile::create(path).and_then(write).map_err(|error| files::error("path", path, &error))
     }
 
     /// Checks the vanilla proofs against the public inputs beside them. Errors: those of [`Request::check`].
@@ -114,10 +122,18 @@ impl Input {
         }
     }
 
-    /// Reads a file that [`Input::write`] made. Errors: INTERNAL (disk), INVALID (not such a file).
+    /// Reads a file that [`Input::write`] made, or a pipe that carries one, of at most [`MAX_INPUT_BYTES`].
+    /// Errors: INVALID (no such file, or another kind of file), INTERNAL (disk).
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read(path).map_err(io_failed(path.display()))?;
-        serde_json::from_slice(&text).map_err(|error| Error::invalid("file", format!("{}: {error}", path.display())))
+        let text = files::read("input", path, MAX_INPUT_BYTES)?;
+        serde_json::from_slice(&text).map_err(|error| {
+            // The decoder quotes values that it doesn't expect; a C1 output in the place of a name would fill the screen.
+            let mut says: String = error.to_string().chars().take(200).collect();
+            if says.len() < error.to_string().len() {
+                says.push('…');
+            }
+            Error::invalid("input", format!("{}: no file of gen-vanilla: {says}", path.display()))
+        })
     }
 }
 

@@ -17,7 +17,7 @@ mod seal;
 pub mod sectorless;
 mod update;
 
-pub use input::{Input, PorepInput, PostInput, PostSector, UpdateInput};
+pub use input::{Input, PorepInput, PostInput, PostSector, UpdateInput, MAX_INPUT_BYTES};
 pub use post::post;
 pub use samples::{samples_2kib, Samples};
 pub use seal::{SealedSector, SectorSpec};

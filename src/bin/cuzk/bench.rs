@@ -4,15 +4,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use cuzk::assignment::Builder;
 use cuzk::backend::cpu::CpuBackend;
-use cuzk::backend::{Backend, Uncontrolled};
-use cuzk::vanilla::Input;
-use cuzk::{Error, Result};
+use cuzk::Result;
 
-use crate::pool::pool;
-use crate::prove::prove;
-use crate::ready::Sources;
+use crate::pool::{pool, Threads};
+use crate::progress::Step;
+use crate::prove::{prove, read_input, synthesize};
+use crate::ready::{load_srs, Sources};
 
 /// Measures one input, warm: the first run is dropped, the median of the others is shown.
 #[derive(Args)]
@@ -28,9 +26,8 @@ pub struct Bench {
     /// Runs that count.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Threads; 0 means one per core.
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,20 +38,21 @@ enum What {
 
 impl Bench {
     pub fn run(&self) -> Result<()> {
-        let input = Input::read(&self.input)?;
-        let pool = pool(self.threads)?;
+        let input = read_input(&self.input)?;
+        let pool = pool(&self.threads)?;
         let id = pool.install(|| input.check())?.circuit();
         let ready = pool.install(|| self.sources.ready(id))?;
         let backend = CpuBackend::new(pool.clone());
         let load = Instant::now();
         if self.what == What::C2 {
-            backend.load(&ready.circuit, &Uncontrolled)?;
+            load_srs(&backend, &ready)?;
         }
         let load = load.elapsed();
 
         let mut checks = Vec::new();
         let mut rests = Vec::new();
-        for _ in 0..=self.runs {
+        for run in 0..=self.runs {
+            let step = Step::new(format!("run {run} of {}", self.runs));
             let start = Instant::now();
             let checked = pool.install(|| input.check())?;
             checks.push(start.elapsed());
@@ -63,23 +61,30 @@ impl Bench {
                 What::C2 => drop(prove(&backend, &pool, &ready, &checked)?),
                 What::Synth => {
                     for partition in checked.partitions() {
-                        let circuit = partition.circuit()?;
-                        let builder = Builder::new(&ready.layouts, ready.circuit.r1cs().input_count);
-                        let built = pool.install(|| builder.synthesize(circuit));
-                        built.map_err(|why| Error::Internal(why.to_string()))?;
+                        pool.install(|| synthesize(&ready, &partition))?;
                     }
                 }
             }
             rests.push(start.elapsed());
+            step.end();
         }
         let rest = if self.what == What::C2 { "synthesis and proof" } else { "synthesis" };
-        println!("{id}, cuzk {}, {} threads", env!("CARGO_PKG_VERSION"), pool.current_num_threads());
+        println!("{id}, cuzk {}, {} threads of {}", env!("CARGO_PKG_VERSION"), pool.current_num_threads(), machine());
         println!("{:<32} {:>10}", "phase", "seconds");
         println!("{:<32} {:>10.3}", "SRS load (once, not in the sum)", load.as_secs_f64());
         println!("{:<32} {:>10.3}", "decode and check", median(&mut checks));
         println!("{rest:<32} {:>10.3}", median(&mut rests));
         Ok(())
     }
+}
+
+/// Processor, and how many of them, as the system names them.
+fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": an unnamed processor");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("{cores} × {}, Linux {}", model.trim_start_matches([' ', '\t', ':']), kernel.trim())
 }
 
 /// The median in seconds of all but the first run.

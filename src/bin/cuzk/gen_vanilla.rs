@@ -1,14 +1,15 @@
 //! `cuzk gen-vanilla`.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use cuzk::vanilla::{post, sectorless, Input, SealedSector, SectorSpec};
-use cuzk::Result;
+use cuzk::{files, Error, Result};
 use filecoin_proofs_api::{RegisteredPoStProof, RegisteredSealProof, RegisteredUpdateProof};
 
-use crate::files::disk;
+use crate::output::make_dir;
 use crate::progress::Step;
 
 /// Seals sectors, or does without, and writes one input file per kind.
@@ -35,11 +36,11 @@ pub struct GenVanilla {
     /// Miner's actor id.
     #[arg(long, default_value_t = 1000)]
     miner: u64,
-    /// Number of the first sector.
-    #[arg(long, default_value_t = 1)]
+    /// Number of the first sector. (Sectors of a PoSt that aren't sealed have the numbers from 1 on.)
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=u64::MAX >> 1))]
     sector: u64,
     /// Data, tickets and randomness follow from it.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=u64::MAX >> 1))]
     seed: u64,
 }
 
@@ -115,16 +116,21 @@ impl Size {
 
 impl GenVanilla {
     pub fn run(&self) -> Result<()> {
-        fs::create_dir_all(&self.out).map_err(|error| disk(&self.out, &error))?;
+        make_dir(&self.out)?;
         if self.sectorless {
             return self.kind.iter().try_for_each(|&kind| self.write(kind, self.without_sector(kind)));
         }
-        let scratch = self.out.join("sectors");
-        let result = self.kind.iter().try_for_each(|&kind| self.write(kind, self.sealed(kind, &scratch)));
-        match fs::remove_dir_all(&scratch) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => result.and(Err(disk(&scratch, &error))),
-            _ => result,
+        if matches!(self.size, Size::GiB32 | Size::GiB64) {
+            return Err(Error::invalid("size", "sectors above 512 MiB aren't sealed here; add --sectorless"));
         }
+        // A name of its own: what is removed below is what was made here.
+        let scratch = self.out.join(format!(".sectors.{}", files::unique()));
+        let failed = |error| files::error("out", &scratch, &error);
+        fs::create_dir(&scratch).map_err(failed)?;
+        fs::set_permissions(&scratch, Permissions::from_mode(0o700)).map_err(failed)?;
+        let result = self.kind.iter().try_for_each(|&kind| self.write(kind, self.sealed(kind, &scratch)));
+        let removed = fs::remove_dir_all(&scratch).map_err(failed);
+        result.and(removed)
     }
 
     fn write(&self, kind: InputKind, input: Result<Input>) -> Result<()> {

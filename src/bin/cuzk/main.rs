@@ -2,9 +2,9 @@
 
 mod bench;
 mod circuits;
-mod files;
 mod gen_vanilla;
 mod info;
+mod output;
 mod pool;
 mod progress;
 mod prove;
@@ -16,7 +16,7 @@ mod warm;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use cuzk::Result;
+use cuzk::{Error, Result};
 
 /// Proves Filecoin's PoRep, SnapDeals, WindowPoSt and WinningPoSt.
 ///
@@ -48,13 +48,40 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    die_of_a_closed_pipe();
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).format_target(false).init();
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cuzk: {error}");
+            if let Some(advice) = advice(&error) {
+                eprintln!("      {advice}");
+            }
             ExitCode::from(10 + error.status() as u8)
         }
     }
+}
+
+/// `cuzk info | head -1` ends quietly, as other tools do, and not with a panic.
+fn die_of_a_closed_pipe() {
+    // SAFETY: sets the default action before any thread runs.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
+/// What the user can do.
+fn advice(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::ParamsMissing(_) => {
+            "Name its directory with --params, or make an insecure one for tests with `cuzk setup`."
+        }
+        Error::ParamsCorrupt(_) => "Remove the file and fetch it, or make it, again.",
+        Error::ParamsUnknown { .. } => "If it is meant to be one made for tests, add --allow-unknown-params.",
+        Error::OutOfMemory { .. } => "`cuzk info` lists what each circuit needs.",
+        Error::BadWitness { .. } | Error::SelfCheck(_) => {
+            "The vanilla proofs were checked, so that memory or processor are to be suspected: try again, and test them."
+        }
+        _ => return None,
+    })
 }
 
 fn run(command: Command) -> Result<()> {

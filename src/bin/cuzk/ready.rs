@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use cuzk::assignment::Layouts;
-use cuzk::backend::Circuit;
+use cuzk::backend::cpu::CpuBackend;
+use cuzk::backend::{Backend, Circuit, Uncontrolled};
 use cuzk::circuit::registered::params_file_name;
 use cuzk::circuit::CircuitId;
 use cuzk::r1cs::cache::Cache;
@@ -32,6 +33,12 @@ pub struct Sources {
 pub struct Ready {
     pub circuit: Arc<Circuit>,
     pub layouts: Arc<Layouts>,
+}
+
+/// Makes a circuit resident.
+pub fn load_srs(backend: &CpuBackend, ready: &Ready) -> Result<()> {
+    let _step = Step::new(format!("loading the SRS of {}", ready.circuit.name()));
+    backend.load(&ready.circuit, &Uncontrolled)
 }
 
 impl Sources {

@@ -9,17 +9,18 @@ use cuzk::backend::{
     Backend,
 };
 use cuzk::circuit::registered::params_file_name;
+use cuzk::circuit::CircuitId;
 use cuzk::r1cs::R1cs;
 use cuzk::setup::write_params;
 #[cfg(cuda)]
 use cuzk::setup::write_params_on;
-use cuzk::srs::VerifyingKey;
-use cuzk::Result;
+use cuzk::srs::{SrsFile, SrsOptions, VerifyingKey};
+use cuzk::{Error, Result};
 use rayon::ThreadPool;
 
 use crate::circuits;
-use crate::files::disk;
-use crate::pool::pool;
+use crate::output::make_dir;
+use crate::pool::{pool, Threads};
 use crate::progress::Step;
 
 /// Computes on the first device there is, else on the CPU.
@@ -48,30 +49,55 @@ pub struct Setup {
     /// What the toxic waste follows from.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Threads; 0 means one per core.
-    #[arg(long, default_value_t = 0)]
-    threads: usize,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 impl Setup {
     pub fn run(&self) -> Result<()> {
-        std::fs::create_dir_all(&self.out).map_err(|error| disk(&self.out, &error))?;
-        let pool = pool(self.threads)?;
+        let ids = self.circuit.iter().map(|name| circuits::by_name(name)).collect::<Result<Vec<_>>>()?;
+        make_dir(&self.out)?;
+        let pool = pool(&self.threads)?;
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&self.seed.to_le_bytes());
-        for name in &self.circuit {
-            let id = circuits::by_name(name)?;
+        for id in ids {
             let path = self.out.join(params_file_name(id));
-            if path.exists() {
-                println!("{name}: {} exists", path.display());
-                continue;
+            let vk = match self.params(id, seed, &path, &pool)? {
+                Some(vk) => vk,
+                None => vk_of(&path)?,
+            };
+            // A set-up that was killed may have left one file without the other.
+            match vk.write(&path.with_extension("vk")) {
+                Err(Error::Invalid { .. }) if VerifyingKey::read(&path.with_extension("vk"))? == vk => {}
+                written => written?,
             }
-            let step = Step::new(format!("setup of {name}"));
-            let r1cs = id.record()?;
-            let vk = write(&r1cs, seed, &path, &pool)?;
-            vk.write(&path.with_extension("vk"))?;
-            println!("{name}: INSECURE {} ({:.1} s)", path.display(), step.end().as_secs_f64());
         }
         Ok(())
     }
+
+    /// Writes the SRS; None if there is one, perhaps of another process that was faster.
+    fn params(&self, id: CircuitId, seed: [u8; 32], path: &Path, pool: &ThreadPool) -> Result<Option<VerifyingKey>> {
+        let exists = || println!("{id}: {} exists and is kept", path.display());
+        if path.exists() {
+            exists();
+            return Ok(None);
+        }
+        let step = Step::new(format!("setup of {id}"));
+        match write(&id.record()?, seed, path, pool) {
+            Err(Error::Invalid { .. }) if path.exists() => {
+                exists();
+                Ok(None)
+            }
+            written => {
+                let vk = written?;
+                println!("{id}: INSECURE {} ({:.1} s)", path.display(), step.end().as_secs_f64());
+                Ok(Some(vk))
+            }
+        }
+    }
+}
+
+fn vk_of(path: &Path) -> Result<VerifyingKey> {
+    let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
+    Ok(SrsFile::open(path, &options)?.vk().clone())
 }

@@ -1,10 +1,13 @@
 //! `cuzk verify`: nothing of ours, but the network's own verifier, in this process alone.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cuzk::circuit::registered::prover_id;
+use cuzk::circuit::registered::{params_file_name, post_circuit, prover_id, seal_circuit, update_circuit};
+use cuzk::circuit::CircuitId;
+use cuzk::files;
+use cuzk::srs::{ParamDirs, VerifyingKey, PARAM_DIR_ENV};
 use cuzk::vanilla::{Input, PorepInput, PostInput, UpdateInput};
 use cuzk::{Error, Result};
 use filecoin_proofs_api::post::{verify_window_post, verify_winning_post};
@@ -12,8 +15,11 @@ use filecoin_proofs_api::seal::{verify_seal, SealCommitPhase1Output};
 use filecoin_proofs_api::update::verify_empty_sector_update_proof;
 use filecoin_proofs_api::{PoStType, PublicReplicaInfo};
 
-use crate::files::disk;
 use crate::progress::Step;
+use crate::prove::read_input;
+
+/// Most bytes of a proof: the largest has 16 partitions.
+const MAX_PROOF_BYTES: u64 = 1 << 20;
 
 /// Verifies a proof against the public inputs of an input file.
 #[derive(Args)]
@@ -33,11 +39,12 @@ impl Verify {
     pub fn run(&self) -> Result<()> {
         if let Some(params) = &self.params {
             // filecoin-proofs reads it once, on first use. No thread of this process runs yet.
-            std::env::set_var(cuzk::srs::PARAM_DIR_ENV, params);
+            std::env::set_var(PARAM_DIR_ENV, params);
         }
-        let input = Input::read(&self.input)?;
-        let proof = std::fs::read(&self.proof).map_err(|error| disk(&self.proof, &error))?;
+        let input = read_input(&self.input)?;
+        let proof = files::read("proof", &self.proof, MAX_PROOF_BYTES)?;
         let step = Step::new("verifying");
+        check_vk(circuit(&input)?)?;
         let valid = match &input {
             Input::Porep(input) => porep(input, &proof),
             Input::Update(input) => update(input, &proof),
@@ -52,8 +59,27 @@ impl Verify {
     }
 }
 
+/// The verifying key must be there and sound: what filecoin-proofs says of one that isn't sounds like a false proof.
+fn check_vk(id: CircuitId) -> Result<()> {
+    let name = Path::new(&params_file_name(id)).with_extension("vk");
+    let path = ParamDirs::new(Vec::new()).find(&name.to_string_lossy())?;
+    VerifyingKey::read(&path).map(|_| ())
+}
+
+fn circuit(input: &Input) -> Result<CircuitId> {
+    match input {
+        Input::Porep(input) => seal_circuit(c1(input)?.registered_proof),
+        Input::Update(input) => update_circuit(input.proof),
+        Input::Post(input) => post_circuit(input.proof),
+    }
+}
+
+fn c1(input: &PorepInput) -> Result<SealCommitPhase1Output> {
+    serde_json::from_slice(&input.c1).map_err(|error| Error::invalid("input", format!("C1 output: {error}")))
+}
+
 fn porep(input: &PorepInput, proof: &[u8]) -> anyhow::Result<bool> {
-    let c1: SealCommitPhase1Output = serde_json::from_slice(&input.c1)?;
+    let c1 = c1(input)?;
     let (prover, sector) = (prover_id(input.miner), input.sector.into());
     verify_seal(c1.registered_proof, c1.comm_r, c1.comm_d, prover, sector, c1.ticket, c1.seed, proof)
 }
