@@ -4,7 +4,7 @@ mod assignment_circuits;
 
 use std::sync::Arc;
 
-use assignment_circuits::{Interleaved, PoseidonPath, Random, Sha256Preimage};
+use assignment_circuits::{Interleaved, PoseidonPath, Preimage, Random};
 use bellpepper_core::test_cs::TestConstraintSystem;
 use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
 use bellperson::util_cs::witness_cs::WitnessCS;
@@ -71,8 +71,7 @@ fn path(seed: u64, levels: usize) -> PoseidonPath {
 
 #[test]
 fn sha256_preimage() {
-    let assignment =
-        check(Sha256Preimage(b"a preimage of more than one block, so that two compressions follow".to_vec()));
+    let assignment = check(Preimage(b"a preimage of more than one block, so that two compressions follow".to_vec()));
     let layout = assignment.layout();
     assert_eq!(layout.full_count(), 0, "every variable of SHA-256 is a bit");
     // An eighth of a byte per variable, and no slot.

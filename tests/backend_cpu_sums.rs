@@ -2,9 +2,11 @@
 
 mod backend_cpu_support;
 
+use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 
 use backend_cpu_support::{affine, bellpersons, is_cancelled, open, pool, prove, Fixture, Script};
 use cuzk::backend::cpu::{CpuBackend, CpuMemory};
@@ -160,27 +162,32 @@ fn a_dropped_load_leaves_nothing_and_can_be_repeated() {
 
 /// Counts the bytes that are read.
 #[derive(Debug)]
-struct Counted(std::fs::File, Arc<AtomicU64>);
+struct Counted(File, Arc<AtomicU64>);
 
 impl ReadAt for Counted {
-    fn stat(&self) -> std::io::Result<FileStat> {
+    fn stat(&self) -> io::Result<FileStat> {
         self.0.stat()
     }
 
-    fn read_exact_at(&self, out: &mut [u8], offset: u64) -> std::io::Result<()> {
+    fn read_exact_at(&self, out: &mut [u8], offset: u64) -> io::Result<()> {
         self.1.fetch_add(out.len() as u64, Ordering::SeqCst);
         ReadAt::read_exact_at(&self.0, out, offset)
     }
 }
 
+/// The fixture's circuit, with its SRS read by way of `source`.
+fn read_through(fixture: &Fixture, source: impl FnOnce(File) -> Box<dyn ReadAt>) -> Arc<Circuit> {
+    let path = fixture.circuit.srs().path();
+    let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
+    let srs = SrsFile::from_source(path, source(File::open(path).unwrap()), &options).unwrap();
+    Circuit::new("read through", Arc::clone(fixture.circuit.r1cs()), Arc::new(srs)).unwrap()
+}
+
 #[test]
 fn loads_at_once_load_once() {
     let fixture = Fixture::new(3000, 100);
-    let (bytes, path) = (Arc::new(AtomicU64::new(0)), fixture.circuit.srs().path());
-    let source = Box::new(Counted(std::fs::File::open(path).unwrap(), Arc::clone(&bytes)));
-    let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
-    let srs = SrsFile::from_source(path, source, &options).unwrap();
-    let circuit = Circuit::new("counted", Arc::clone(fixture.circuit.r1cs()), Arc::new(srs)).unwrap();
+    let bytes = Arc::new(AtomicU64::new(0));
+    let circuit = read_through(&fixture, |file| Box::new(Counted(file, Arc::clone(&bytes))));
     let backend = CpuBackend::new(pool(2));
     let read_by = |load: &dyn Fn()| {
         bytes.store(0, Ordering::SeqCst);
@@ -198,4 +205,68 @@ fn loads_at_once_load_once() {
     assert!(alone > 0 && together == alone, "{together} bytes read, {alone} by one alone");
     assert_eq!(backend.memory().resident_bytes, resident);
     assert_eq!(read_by(&|| backend.load(&circuit, &Uncontrolled).unwrap()), 0);
+}
+
+/// What reads of a [`Gated`] file meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    Shut,
+    /// Shut, and someone waits before it.
+    Waited,
+    Broken,
+}
+
+/// A file on a file system that answers when it is told to.
+#[derive(Debug)]
+struct Gated(File, Arc<(Mutex<State>, Condvar)>);
+
+impl ReadAt for Gated {
+    fn stat(&self) -> io::Result<FileStat> {
+        self.0.stat()
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], offset: u64) -> io::Result<()> {
+        let (state, changed) = &*self.1;
+        let mut now = state.lock().unwrap();
+        while matches!(*now, State::Shut | State::Waited) {
+            *now = State::Waited;
+            changed.notify_all();
+            now = changed.wait(now).unwrap();
+        }
+        match *now {
+            State::Broken => Err(io::Error::other("the disk is gone")),
+            _ => ReadAt::read_exact_at(&self.0, out, offset),
+        }
+    }
+}
+
+#[test]
+fn a_slow_load_delays_no_other_circuit_and_a_failed_one_is_not_kept() {
+    let [fixture, slow] = [Fixture::new(40, 3), Fixture::new(300, 50)];
+    let gate = Arc::new((Mutex::new(State::Open), Condvar::new()));
+    let circuit = read_through(&slow, |file| Box::new(Gated(file, Arc::clone(&gate))));
+    let set = |to| {
+        *gate.0.lock().unwrap() = to;
+        gate.1.notify_all();
+    };
+    let backend = CpuBackend::new(pool(1));
+    backend.load(&fixture.circuit, &Uncontrolled).unwrap();
+    set(State::Shut);
+    std::thread::scope(|scope| {
+        let loads: Vec<_> = (0..2).map(|_| scope.spawn(|| backend.load(&circuit, &Uncontrolled))).collect();
+        drop(gate.1.wait_while(gate.0.lock().unwrap(), |state| *state != State::Waited).unwrap());
+        let result = prove(&backend, &fixture.circuit, &fixture.batch(0..1), &Uncontrolled);
+        assert_eq!(affine(result[0].as_ref().unwrap()), bellpersons(&fixture, 0));
+        assert!(loads.iter().all(|load| !load.is_finished()));
+        set(State::Broken);
+        for load in loads {
+            let error = load.join().unwrap().unwrap_err();
+            assert_eq!(error.status(), Status::ParamsCorrupt, "{error}");
+        }
+    });
+    set(State::Open);
+    backend.load(&circuit, &Uncontrolled).unwrap();
+    let result = prove(&backend, &circuit, &slow.batch(0..1), &Uncontrolled);
+    assert_eq!(affine(result[0].as_ref().unwrap()), bellpersons(&slow, 0));
 }

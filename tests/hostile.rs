@@ -98,6 +98,8 @@ fn sizes(input: &PorepInput) {
     let mut padded = input.c1.clone();
     padded.resize(MAX_C1_BYTES + 1, b' ');
     c1_refused("padding above the limit", input, &padded);
+    // Nobody looks at them, so that they take no memory.
+    c1_refused("1 GiB of padding", input, &vec![0; 1 << 30]);
     let mut envelope = b"{\"SectorNum\":18,\"SectorSize\":2048,\"Phase1Out\":\"".to_vec();
     envelope.resize(MAX_ENVELOPE_BYTES + 1, b'A');
     c1_refused("an envelope above the limit", input, &envelope);
@@ -124,6 +126,7 @@ fn bincode(update: &UpdateInput, window: &PostInput) {
     update_refused("no partitions", update, &[]);
     update_refused("1000 partitions", update, &vec![&proof[..]; 1000]);
     update_refused("padding above the limit", update, &[&vec![0; (1 << 20) + 1]]);
+    update_refused("1 GiB of padding", update, &[&vec![0; 1 << 30]]);
 
     let proof = &window.vanilla_proofs[0];
     // Sector id and comm_r, then the count of sectors, then that of inclusion proofs, then the first path's variant.
@@ -140,6 +143,7 @@ fn bincode(update: &UpdateInput, window: &PostInput) {
     post_refused("no sectors", window, &[]);
     post_refused("a million sectors", window, &vec![&proof[..]; 1_000_000]);
     post_refused("padding above the limit", window, &[&vec![0; (256 << 10) + 1]]);
+    post_refused("1 GiB of padding", window, &[&vec![0; 1 << 30]]);
 }
 
 #[test]

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use bellpepper_core::Circuit;
 use bellperson::groth16::{self as theirs, Parameters};
 use blstrs::{Bls12, Scalar as Fr};
-use common::{Interleaved, MerklePath, Preimage, RandomSystem, ZerosAndRepeats};
+use common::preimage::Preimage;
+use common::{pool, Interleaved, MerklePath, RandomSystem, ZerosAndRepeats};
 use cuzk::assignment::{Assignment, Builder, Layouts};
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::backend::{self, Backend, Sums, Uncontrolled};
@@ -30,10 +31,6 @@ struct Case {
     params: Parameters<Bls12>,
 }
 
-fn pool() -> Arc<rayon::ThreadPool> {
-    Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap())
-}
-
 fn case<C: Circuit<Fr> + Clone>(name: &str, witness: C, file: &Path) -> Case {
     let r1cs = Arc::new(R1cs::record(witness.clone(), Flat).unwrap());
     let layouts = Arc::new(Layouts::growing(r1cs.aux_count));
@@ -41,7 +38,7 @@ fn case<C: Circuit<Fr> + Clone>(name: &str, witness: C, file: &Path) -> Case {
     let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
     let srs = Arc::new(SrsFile::open(file, &options).unwrap());
     let circuit = backend::Circuit::new(name, r1cs, srs).unwrap();
-    let cpu = CpuBackend::new(pool());
+    let cpu = CpuBackend::new(pool(2));
     cpu.load(&circuit, &Uncontrolled).unwrap();
     let found = Mutex::new(None);
     cpu.prove(&circuit, std::slice::from_ref(&assignment), &Uncontrolled, &mut |i, sums| {
@@ -94,7 +91,7 @@ fn with_our_srs<C: Circuit<Fr> + Clone + Send>(name: &str, witness: C) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ours.params");
     let r1cs = R1cs::record(witness.clone(), Flat).unwrap();
-    setup::write_params(&r1cs, [5; 32], &file, &pool()).unwrap();
+    setup::write_params(&r1cs, [5; 32], &file, &pool(2)).unwrap();
     compare(name, witness, &file);
 }
 
@@ -125,7 +122,7 @@ fn many_interleaved_inputs_in_both_srs() {
 
 #[test]
 fn sha256_preimage() {
-    with_our_srs("preimage", Preimage([0xa5; 64]));
+    with_our_srs("preimage", Preimage(vec![0xa5; 64]));
 }
 
 #[test]
@@ -143,7 +140,7 @@ fn a_hundred_blinded_proofs_of_one_witness_differ_and_hold() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("blinded.params");
     let witness = Interleaved { seed: 9, count: 3 };
-    setup::write_params(&R1cs::record(witness.clone(), Flat).unwrap(), [6; 32], &file, &pool()).unwrap();
+    setup::write_params(&R1cs::record(witness.clone(), Flat).unwrap(), [6; 32], &file, &pool(2)).unwrap();
     let inputs = witness.inputs();
     let case = case("blinded", witness, &file);
     let vk = case.circuit.srs().vk();

@@ -8,16 +8,18 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use blstrs::Scalar as Fr;
+use blstrs::{G1Projective, G2Projective, Scalar as Fr};
 use cuzk::assignment::{Assignment, Builder, Layouts};
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::backend::{self, Backend, Sums, Uncontrolled};
 use cuzk::circuit::{CheckedProofs, Kind};
-use cuzk::groth16::{assemble, assemble_with_r_s, Blinding, Verifier};
+use cuzk::groth16::{assemble, assemble_with_r_s, finish, Blinding, Verifier};
 use cuzk::r1cs::R1cs;
 use cuzk::srs::{SrsFile, SrsOptions};
+use cuzk::Error;
 use ff::Field;
 use golden_support::{bellperson_proofs, checked, chosen, root, srs, Chosen};
+use group::Group;
 use rayon::ThreadPool;
 
 /// Our proofs of the first partition, in the order of [`Chosen`].
@@ -42,7 +44,33 @@ fn our_proofs(checked: &CheckedProofs, r1cs: &Arc<R1cs>, file: &Path, pool: &Arc
     ];
     let verifier = Verifier::new(vk);
     assert!(proofs.iter().all(|proof| verifier.verify(&partition.inputs(), proof).unwrap()));
+    wrong_sums_never_become_a_proof(&circuit, &verifier, &assignment, &sums);
     proofs.iter().map(|proof| proof.to_bytes().to_vec()).collect()
+}
+
+/// What a faulty device may give is caught for every kind, and told apart from a false witness.
+fn wrong_sums_never_become_a_proof(
+    circuit: &backend::Circuit,
+    verifier: &Verifier,
+    assignment: &Assignment,
+    sums: &Sums,
+) {
+    finish(circuit, verifier, assignment, sums).expect("these are right");
+    let spoils: [fn(&mut Sums); 4] = [
+        |sums| sums.a += G1Projective::generator(),
+        |sums| sums.b_g2 += G2Projective::generator(),
+        |sums| sums.h_l += G1Projective::generator(),
+        // Nothing was computed.
+        |sums| {
+            (sums.a, sums.h_l) = (G1Projective::identity(), G1Projective::identity());
+            sums.b_g2 = G2Projective::identity();
+        },
+    ];
+    for spoil in spoils {
+        let mut wrong = sums.clone();
+        spoil(&mut wrong);
+        assert_eq!(finish(circuit, verifier, assignment, &wrong), Err(Error::SelfCheck(circuit.name().into())));
+    }
 }
 
 fn sums(circuit: &Arc<backend::Circuit>, assignment: &Arc<Assignment>, pool: &Arc<ThreadPool>) -> Sums {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use blstrs::{G1Projective, G2Projective, Scalar as Fr};
-use common::{Interleaved, MerklePath, RandomSystem};
+use common::{pool, Interleaved, MerklePath, RandomSystem};
 use cuzk::assignment::{Assignment, Builder, Layouts};
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::backend::{Backend, Circuit, Control, Done, Sums, Uncontrolled};
@@ -19,19 +19,15 @@ use cuzk::srs::{SrsFile, SrsOptions};
 use ff::Field;
 use group::Group;
 
-fn pool() -> Arc<rayon::ThreadPool> {
-    Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap())
-}
-
 fn cpu() -> Arc<CpuBackend> {
-    Arc::new(CpuBackend::new(pool()))
+    Arc::new(CpuBackend::new(pool(2)))
 }
 
 fn circuit<C: bellpepper_core::Circuit<Fr>>(witness: C) -> (Arc<Circuit>, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let file: PathBuf = dir.path().join("test.params");
     let r1cs = Arc::new(R1cs::record(witness, Flat).unwrap());
-    setup::write_params(&r1cs, [1; 32], &file, &pool()).unwrap();
+    setup::write_params(&r1cs, [1; 32], &file, &pool(2)).unwrap();
     let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
     (Circuit::new("test", r1cs, Arc::new(SrsFile::open(&file, &options).unwrap())).unwrap(), dir)
 }
@@ -153,8 +149,28 @@ fn a_circuit_that_is_not_loaded_is_closed() {
     assert!(matches!(prove(cpu.as_ref(), &circuit, &assignment), Err(Error::Closed(_))));
     cpu.load(&circuit, &Uncontrolled).unwrap();
     prove(cpu.as_ref(), &circuit, &assignment).unwrap();
+    // Loaded, but by another back end.
+    let other = CpuBackend::new(pool(1));
+    assert!(matches!(prove(&other, &circuit, &assignment), Err(Error::Closed(_))));
     cpu.unload(&circuit);
     assert!(matches!(prove(cpu.as_ref(), &circuit, &assignment), Err(Error::Closed(_))));
+}
+
+#[test]
+fn proofs_made_side_by_side_hold_for_their_own_inputs_alone() {
+    let (circuit, _dir) = circuit(MerklePath::random(2, 0));
+    let prover = Prover::new(circuit, cpu()).unwrap();
+    let witnesses: Vec<_> = (0..8).map(|seed| MerklePath::random(2, seed)).collect();
+    let proofs: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            witnesses.iter().map(|witness| scope.spawn(|| prover.prove(witness.clone()).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (i, proof) in proofs.iter().enumerate() {
+        for (j, witness) in witnesses.iter().enumerate() {
+            assert_eq!(prover.verify(&[witness.root()], proof).unwrap(), i == j, "proof {i}, inputs {j}");
+        }
+    }
 }
 
 #[test]

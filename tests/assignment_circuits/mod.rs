@@ -1,32 +1,18 @@
 //! Circuits that aren't Filecoin's, with their witnesses.
 
-use bellpepper_core::boolean::{AllocatedBit, Boolean};
+#[path = "../../examples/preimage/circuit.rs"]
+mod preimage;
+
+use bellpepper_core::boolean::AllocatedBit;
 use bellpepper_core::num::AllocatedNum;
 use bellpepper_core::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
-use bellperson::gadgets::multipack::pack_into_inputs;
-use bellperson::gadgets::sha256::sha256;
 use blstrs::Scalar as Fr;
 use ff::Field;
 use neptune::circuit2::poseidon_hash_allocated;
 use neptune::poseidon::PoseidonConstants;
+pub use preimage::Preimage;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-
-/// A preimage of a SHA-256 digest, which is packed into inputs.
-#[derive(Clone)]
-pub struct Sha256Preimage(pub Vec<u8>);
-
-impl Circuit<Fr> for Sha256Preimage {
-    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-        let bits = self.0.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1));
-        let bits = bits
-            .enumerate()
-            .map(|(i, bit)| Ok(AllocatedBit::alloc(cs.namespace(|| format!("bit {i}")), Some(bit))?.into()))
-            .collect::<Result<Vec<Boolean>, SynthesisError>>()?;
-        let digest = sha256(cs.namespace(|| "sha256"), &bits)?;
-        pack_into_inputs(cs.namespace(|| "pack"), &digest)
-    }
-}
 
 /// A leaf's path in a binary Poseidon tree (neptune's circuit, which hands over whole blocks of a witness): a sibling
 /// and a bit for its side per level, the root as an input. The same circuit may meet bits that are 0 in one witness and

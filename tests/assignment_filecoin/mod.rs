@@ -1,10 +1,11 @@
-//! Filecoin's circuits with real 2 KiB witnesses.
+//! Filecoin's circuits with real 2 KiB witnesses, straight from storage-proofs' own types: what the way of a request, with
+//! its own decoders, is compared with.
 
 use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::Scalar as Fr;
 use cuzk::circuit::registered::prover_id;
-use cuzk::circuit::Kind;
-use cuzk::vanilla::{samples_2kib, PorepInput, PostInput, UpdateInput};
+use cuzk::circuit::{CheckedProofs, Kind};
+use cuzk::vanilla::{samples_2kib, Input, PorepInput, PostInput, UpdateInput};
 use filecoin_hashers::sha256::Sha256Hasher;
 use filecoin_hashers::Domain;
 use filecoin_proofs::parameters::{public_params, window_post_public_params, winning_post_public_params};
@@ -38,6 +39,16 @@ impl Witnessed {
         all.extend(windows.into_iter().map(|post| (Kind::WindowPoSt, post)));
         all.push((Kind::WinningPoSt, Witnessed::Post(&samples.winning)));
         all
+    }
+
+    /// The same by the way of a request.
+    pub fn checked(self) -> CheckedProofs {
+        let input = match self {
+            Witnessed::Porep(input) => Input::Porep(input.clone()),
+            Witnessed::Update(input) => Input::Update(input.clone()),
+            Witnessed::Post(input) => Input::Post(input.clone()),
+        };
+        input.check().unwrap()
     }
 }
 

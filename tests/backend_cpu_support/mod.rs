@@ -2,6 +2,9 @@
 
 #![allow(dead_code)]
 
+#[path = "../common/pool.rs"]
+mod pool;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +19,7 @@ use cuzk::r1cs::{Flat, R1cs};
 use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::{Error, Result};
 use ff::Field;
+pub use pool::pool;
 
 /// x ↦ (x + b)(x − 3b + 2) for bits b, with the value made public every `public_every` steps.
 #[derive(Clone)]
@@ -53,10 +57,6 @@ pub struct Fixture {
     pub circuit: Arc<Circuit>,
     pub layouts: Arc<Layouts>,
     pub steps: Steps,
-}
-
-pub fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
-    Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
 }
 
 pub fn open(path: &Path) -> SrsFile {

@@ -1,8 +1,10 @@
 //! Foreign circuits that tests share. The structure of each depends on its parameters alone, never on its witness.
 #![allow(dead_code)] // every test binary uses some of them
 
-use bellpepper::gadgets::multipack;
-use bellpepper::gadgets::sha256::sha256;
+mod pool;
+#[path = "../../examples/preimage/circuit.rs"]
+pub mod preimage;
+
 use bellpepper_core::boolean::{AllocatedBit, Boolean};
 use bellpepper_core::num::AllocatedNum;
 use bellpepper_core::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
@@ -13,21 +15,7 @@ use neptune::Poseidon;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
-/// "I know 64 bytes whose SHA-256 digest is the public one."
-#[derive(Clone)]
-pub struct Preimage(pub [u8; 64]);
-
-impl Circuit<Fr> for Preimage {
-    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-        let mut bits = Vec::new();
-        for (i, bit) in multipack::bytes_to_bits(&self.0).into_iter().enumerate() {
-            let name = format!("bit {i}");
-            bits.push(Boolean::from(AllocatedBit::alloc(cs.namespace(|| name), Some(bit))?));
-        }
-        let digest = sha256(cs.namespace(|| "sha256"), &bits)?;
-        multipack::pack_into_inputs(cs.namespace(|| "digest"), &digest)
-    }
-}
+pub use pool::pool;
 
 /// "I know a leaf and a path of 2-ary Poseidon hashes that lead to the public root."
 #[derive(Clone)]

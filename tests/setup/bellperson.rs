@@ -10,14 +10,10 @@ use cuzk::setup::{write_params, ToxicWaste};
 use cuzk::srs::{SrsFile, SrsOptions, VK_POINTS_BYTES};
 use rand_chacha::rand_core::SeedableRng;
 use rand_chacha::ChaCha20Rng;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::circuits::{Irregular, Powers, Random};
 use crate::exponents::compare;
-
-pub fn pool() -> ThreadPool {
-    ThreadPoolBuilder::new().num_threads(2).build().unwrap()
-}
+use crate::pool::pool;
 
 fn theirs<C: Circuit<Fr>>(circuit: C, seed: [u8; 32]) -> Vec<u8> {
     let parameters: Parameters<Bls12> = generate_random_parameters(circuit, &mut ChaCha20Rng::from_seed(seed)).unwrap();
@@ -31,7 +27,7 @@ fn files_are_equal<C: Circuit<Fr> + Clone>(name: &str, circuit: C) {
     let path = dir.path().join("ours.params");
     let seed = [name.len() as u8; 32];
     let r1cs = R1cs::record(circuit.clone(), Flat).unwrap();
-    let vk = write_params(&r1cs, seed, &path, &pool()).unwrap();
+    let vk = write_params(&r1cs, seed, &path, &pool(2)).unwrap();
     let ours = fs::read(&path).unwrap();
     assert!(ours == theirs(circuit, seed), "{name}");
 
@@ -75,7 +71,7 @@ fn a_comparison_in_the_exponent_finds_one_point_that_is_another() {
     let path = dir.path().join("ours.params");
     let (circuit, seed) = (Random { rows: 50, seed: 5 }, [9; 32]);
     let r1cs = R1cs::record(circuit, Flat).unwrap();
-    write_params(&r1cs, seed, &path, &pool()).unwrap();
+    write_params(&r1cs, seed, &path, &pool(2)).unwrap();
     let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
     let waste = ToxicWaste::from_seed(seed);
     let compared = |bytes: Vec<u8>, waste: &ToxicWaste| {

@@ -6,7 +6,7 @@ use cuzk::setup::write_params;
 use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::{Error, Status};
 
-use crate::bellperson::pool;
+use crate::pool::pool;
 
 fn sector_2_kib(kind: Kind) -> R1cs {
     CircuitId::new(kind, 2048).and_then(CircuitId::record).unwrap()
@@ -18,7 +18,7 @@ fn winning_and_window_post_are_told_apart_by_every_count() {
     let (winning, window) = (sector_2_kib(Kind::WinningPoSt), sector_2_kib(Kind::WindowPoSt));
     let open = |r1cs: &R1cs, name: &str| {
         let path = dir.path().join(name);
-        write_params(r1cs, [3; 32], &path, &pool()).unwrap();
+        write_params(r1cs, [3; 32], &path, &pool(2)).unwrap();
         SrsFile::open(&path, &SrsOptions { allow_unknown_params: true, ..SrsOptions::default() }).unwrap()
     };
     let (winning_srs, window_srs) = (open(&winning, "winning.params"), open(&window, "window.params"));

@@ -11,8 +11,8 @@ use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::Status;
 use ff::Field;
 
-use crate::bellperson::pool;
 use crate::circuits::Powers;
+use crate::pool::pool;
 
 struct Loose;
 
@@ -26,7 +26,7 @@ impl Circuit<Fr> for Loose {
 }
 
 fn refused(r1cs: &R1cs, path: &Path) -> String {
-    let error = write_params(r1cs, [1; 32], path, &pool()).unwrap_err();
+    let error = write_params(r1cs, [1; 32], path, &pool(2)).unwrap_err();
     assert_eq!(error.status(), Status::Invalid);
     error.to_string()
 }
@@ -57,7 +57,7 @@ fn a_file_of_a_seed_is_never_one_of_the_networks() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("own.params");
     let r1cs = R1cs::record(Powers(3), Flat).unwrap();
-    write_params(&r1cs, [1; 32], &path, &pool()).unwrap();
+    write_params(&r1cs, [1; 32], &path, &pool(2)).unwrap();
     assert_eq!(SrsFile::open(&path, &SrsOptions::default()).unwrap_err().status(), Status::ParamsUnknown);
 }
 
@@ -66,7 +66,7 @@ fn a_large_file_cut_at_one_mebibyte_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("own.params");
     let r1cs = R1cs::record(Powers(3000), Flat).unwrap();
-    write_params(&r1cs, [1; 32], &path, &pool()).unwrap();
+    write_params(&r1cs, [1; 32], &path, &pool(2)).unwrap();
     let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
     SrsFile::open(&path, &options).unwrap();
     let whole = fs::read(&path).unwrap();

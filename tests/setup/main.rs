@@ -6,3 +6,5 @@ mod counts;
 mod errors;
 #[path = "../../benches/setup/exponents.rs"]
 mod exponents;
+#[path = "../common/pool.rs"]
+mod pool;

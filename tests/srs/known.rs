@@ -54,3 +54,36 @@ fn an_entry_is_found_by_its_vk_digest_and_by_its_name_and_by_nothing_else() {
     assert!(KNOWN.windows(2).all(|pair| pair[0].name < pair[1].name), "sorted by name");
     assert_eq!(by_vk_digest(""), None);
 }
+
+#[test]
+fn the_proofs_stack_is_pinned_exactly_and_builds_use_the_lock_file() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let mut pinned = Vec::new();
+    for manifest in ["Cargo.toml", "reference/Cargo.toml"] {
+        for line in read(manifest).lines() {
+            let Some((package, version)) = line.split_once(" = ") else { continue };
+            let of_the_stack = ["filecoin-", "storage-proofs-", "bellp", "blstrs", "neptune"];
+            if of_the_stack.iter().any(|prefix| package.starts_with(prefix)) && !version.contains("workspace") {
+                assert!(version.contains("\"="), "{manifest}: {line}");
+                pinned.push(package.to_owned());
+            }
+        }
+    }
+    for package in ["bellpepper-core", "bellperson", "blstrs", "filecoin-proofs", "storage-proofs-porep", "neptune"] {
+        assert!(pinned.iter().any(|found| found == package), "{package} isn't pinned");
+    }
+    // A command of cargo that resolves versions names the lock file. (fmt and clean don't resolve any.)
+    for file in ["Makefile", ".ci/run", "scripts/gpu-bundle.sh"] {
+        let text = read(file).replace("$(CARGO_FLAGS)", "--locked");
+        let resolves = |line: &&str| {
+            let command = line.replace("$(CARGO)", "cargo");
+            ["build", "test", "bench", "run", "clippy", "doc"]
+                .iter()
+                .any(|verb| command.contains(&format!("cargo {verb}")))
+        };
+        for line in text.lines().filter(resolves) {
+            assert!(line.contains("--locked"), "{file}: {line}");
+        }
+    }
+}

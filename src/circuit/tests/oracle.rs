@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use filecoin_proofs::parameters::{window_post_public_params, winning_post_public_params};
-use filecoin_proofs::{PoStType, SectorShape2KiB};
+use filecoin_proofs::{with_shape, PoStType, SectorShape2KiB};
 use filecoin_proofs_api::seal::get_seal_inputs;
 use filecoin_proofs_api::update::verify_partition_proofs;
 use filecoin_proofs_api::PartitionProofBytes;
@@ -14,36 +14,40 @@ use storage_proofs_update::{EmptySectorUpdateCompound, PublicParams};
 use super::{all_samples, Asked};
 use crate::circuit::decode::Node;
 use crate::circuit::registered::prover_id;
-use crate::vanilla::{PorepInput, PostInput, UpdateInput};
+use crate::circuit::ReferenceTree;
+use crate::vanilla::{sectorless, PorepInput, PostInput, UpdateInput};
 
 type Inputs = Vec<blstrs::Scalar>;
 
-fn porep_inputs(input: &PorepInput) -> Inputs {
+/// Of all partitions.
+fn porep_inputs(input: &PorepInput) -> Vec<Inputs> {
     let c1: filecoin_proofs_api::seal::SealCommitPhase1Output = serde_json::from_slice(&input.c1).unwrap();
     let prover = prover_id(input.miner);
     let sector = input.sector.into();
-    let all = get_seal_inputs(c1.registered_proof, c1.comm_r, c1.comm_d, prover, sector, c1.ticket, c1.seed);
-    all.unwrap().remove(0)
+    get_seal_inputs(c1.registered_proof, c1.comm_r, c1.comm_d, prover, sector, c1.ticket, c1.seed).unwrap()
 }
 
-fn update_inputs(input: &UpdateInput) -> Inputs {
+fn update_inputs(input: &UpdateInput) -> Vec<Inputs> {
     let proofs: Vec<_> = input.vanilla_proofs.iter().cloned().map(PartitionProofBytes).collect();
     let UpdateInput { proof, comm_r_old, comm_r_new, comm_d_new, .. } = *input;
     assert!(verify_partition_proofs(proof, &proofs, comm_r_old, comm_r_new, comm_d_new).unwrap());
-
-    let params = PublicParams::from_sector_size(2 << 10);
-    let node = |bytes| Node::try_from(bytes).unwrap();
-    let inputs = storage_proofs_update::PublicInputs {
-        k: 0,
-        comm_r_old: node(comm_r_old).to_poseidon(),
-        comm_d_new: node(comm_d_new).to_sha256(),
-        comm_r_new: node(comm_r_new).to_poseidon(),
-        h: storage_proofs_update::constants::h_default(64),
-    };
-    EmptySectorUpdateCompound::<SectorShape2KiB>::generate_public_inputs(&inputs, &params, Some(0)).unwrap()
+    (0..proofs.len()).map(|k| with_shape!(u64::from(proof.sector_size()), update_partition_inputs, input, k)).collect()
 }
 
-fn post_inputs(input: &PostInput) -> Inputs {
+fn update_partition_inputs<Tree: ReferenceTree>(input: &UpdateInput, k: usize) -> Inputs {
+    let params = PublicParams::from_sector_size(input.proof.sector_size().into());
+    let node = |bytes| Node::try_from(bytes).unwrap();
+    let inputs = storage_proofs_update::PublicInputs {
+        k,
+        comm_r_old: node(input.comm_r_old).to_poseidon(),
+        comm_d_new: node(input.comm_d_new).to_sha256(),
+        comm_r_new: node(input.comm_r_new).to_poseidon(),
+        h: storage_proofs_update::constants::h_default(params.sector_nodes),
+    };
+    EmptySectorUpdateCompound::<Tree>::generate_public_inputs(&inputs, &params, Some(k)).unwrap()
+}
+
+fn post_inputs(input: &PostInput) -> Vec<Inputs> {
     let config = input.proof.as_v1_config();
     let winning = config.typ == PoStType::Winning;
     let params = match winning {
@@ -60,7 +64,7 @@ fn post_inputs(input: &PostInput) -> Inputs {
         sectors: sectors.flat_map(|sector| vec![sector; repeats]).collect(),
         k: None,
     };
-    FallbackPoStCompound::<SectorShape2KiB>::generate_public_inputs(&inputs, &params, Some(0)).unwrap()
+    vec![FallbackPoStCompound::<SectorShape2KiB>::generate_public_inputs(&inputs, &params, Some(0)).unwrap()]
 }
 
 #[test]
@@ -71,7 +75,30 @@ fn public_inputs_are_the_verifiers() {
             Asked::Update(input) => update_inputs(input),
             Asked::Post(input) => post_inputs(input),
         };
-        assert_eq!(asked.decode().unwrap().inputs(0), expected, "{name}");
+        assert_eq!(expected.len(), 1, "{name}");
+        assert_eq!(asked.decode().unwrap().inputs(0), expected[0], "{name}");
+    }
+}
+
+#[test]
+fn public_inputs_of_every_partition_are_the_verifiers() {
+    use filecoin_proofs_api::{RegisteredSealProof, RegisteredUpdateProof};
+    let porep = sectorless::porep(RegisteredSealProof::StackedDrg32GiBV1_1, 1000, 7, 1).unwrap();
+    let mut all = vec![(10, porep_inputs(&porep), Asked::Porep(porep))];
+    for (partitions, proof) in
+        [(4, RegisteredUpdateProof::StackedDrg8MiBV1), (16, RegisteredUpdateProof::StackedDrg32GiBV1)]
+    {
+        let update = sectorless::update(proof, 1).unwrap();
+        all.push((partitions, update_inputs(&update), Asked::Update(update)));
+    }
+    for (partitions, expected, asked) in all {
+        let decoded = asked.decode().unwrap();
+        assert_eq!((decoded.partition_count(), expected.len()), (partitions, partitions));
+        for (k, expected) in expected.iter().enumerate() {
+            assert_eq!(&decoded.inputs(k), expected, "partition {k} of {partitions}");
+        }
+        let distinct: std::collections::HashSet<_> = expected.iter().map(|inputs| format!("{inputs:?}")).collect();
+        assert_eq!(distinct.len(), partitions, "no two partitions have the same inputs");
     }
 }
 

@@ -1,35 +1,20 @@
 //! Sets up, proves and verifies "I know 64 bytes whose SHA-256 digest is this", from circuit to checked proof.
 
+mod circuit;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bellpepper::gadgets::multipack::{bytes_to_bits, compute_multipacking, pack_into_inputs};
-use bellpepper::gadgets::sha256::sha256;
-use bellpepper_core::boolean::{AllocatedBit, Boolean};
-use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
+use bellpepper::gadgets::multipack::{bytes_to_bits, compute_multipacking};
 use blstrs::Scalar as Fr;
+use circuit::Preimage;
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::groth16::Prover;
 use cuzk::r1cs::{Flat, R1cs};
 use cuzk::setup;
 use cuzk::srs::{SrsFile, SrsOptions};
 use sha2::{Digest, Sha256};
-
-#[derive(Clone)]
-struct Preimage([u8; 64]);
-
-impl Circuit<Fr> for Preimage {
-    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-        let bits = bytes_to_bits(&self.0)
-            .into_iter()
-            .enumerate()
-            .map(|(i, bit)| Ok(Boolean::from(AllocatedBit::alloc(cs.namespace(|| format!("bit {i}")), Some(bit))?)));
-        let bits = bits.collect::<Result<Vec<_>, SynthesisError>>()?;
-        let digest = sha256(cs.namespace(|| "sha256"), &bits)?;
-        pack_into_inputs(cs.namespace(|| "digest"), &digest)
-    }
-}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
@@ -38,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn run(params: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
-    let r1cs = Arc::new(R1cs::record(Preimage([0; 64]), Flat)?);
+    let r1cs = Arc::new(R1cs::record(Preimage(vec![0; 64]), Flat)?);
     println!(
         "recorded   {} constraints, {} inputs, {} aux variables",
         r1cs.constraint_count, r1cs.input_count, r1cs.aux_count
@@ -53,9 +38,9 @@ fn run(params: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let circuit = cuzk::backend::Circuit::new("preimage", r1cs, srs)?;
     let prover = Prover::new(circuit, Arc::new(CpuBackend::new(pool)))?;
 
-    let mut secret = [0; 64];
+    let mut secret = vec![0; 64];
     secret[..28].copy_from_slice(b"nobody needs to know this...");
-    let digest = Sha256::digest(secret);
+    let digest = Sha256::digest(&secret);
     let inputs: Vec<Fr> = compute_multipacking(&bytes_to_bits(&digest));
 
     let proof = prover.prove(Preimage(secret))?;
