@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 /// the [layout](crate::assignment), and proofs under way keep theirs.
 ///
 /// Threads: may be shared; each proof uses the back end's threads.
+/// Ownership: dropping it unloads the circuit from the back end, also for others that use it there: share the prover.
 pub struct Prover {
     circuit: Arc<Circuit>,
     layouts: Arc<Layouts>,
