@@ -54,7 +54,9 @@ impl Shared {
         if state.units[d].is_shaken {
             return Some(Order::Renew);
         }
-        if let Some(circuit) = state.units[d].resident.keys().copied().find(|circuit| !state.is_named(*circuit)) {
+        let unit = &state.units[d];
+        let unwanted = |circuit: &u64| unit.unwanted.contains(circuit) || !state.is_named(*circuit);
+        if let Some(circuit) = unit.resident.keys().copied().find(unwanted) {
             return state.units[d].unload(circuit);
         }
         if std::mem::take(&mut state.units[d].trim_wanted) {
@@ -144,17 +146,14 @@ impl Shared {
 
     /// Memory for a circuit on device `d`, or who has to go for it. Errors: OUT_OF_MEMORY if it can never fit.
     fn room(&self, state: &mut State, d: usize, opened: &Opened, turn: Option<PartTurn>) -> Result<Room> {
-        let device = &self.devices[d];
-        let footprint = device.backend.footprint(&opened.circuit);
-        // A back end streams what doesn't fit on the device, but has it to itself then.
-        let on_device = footprint.device_bytes.min(device.memory.total());
+        let footprint = self.devices[d].backend.footprint(&opened.circuit);
+        let Some(on_device) = self.room_on_device(state, d, footprint.device_bytes, opened.is_winning) else {
+            return Ok(self.victim(state, d, turn).map_or(Room::None, Room::Victim));
+        };
         let urgency = if opened.is_winning { Class::Winning } else { Class::Bulk }.urgency();
         loop {
-            let taken = device.memory.try_reserve(on_device, urgency).and_then(|on_device| {
-                Ok(vec![on_device, self.memory.circuits.try_reserve(footprint.host_bytes, urgency)?])
-            });
-            let error = match taken {
-                Ok(memory) => return Ok(Room::Taken(memory)),
+            let error = match self.memory.circuits.try_reserve(footprint.host_bytes, urgency) {
+                Ok(on_host) => return Ok(Room::Taken(vec![on_device, on_host])),
                 Err(error) => error,
             };
             if footprint.host_bytes > self.memory.circuits.limit(urgency) {
@@ -169,6 +168,22 @@ impl Shared {
             state.give_up(idle);
             self.changed.notify_all();
         }
+    }
+
+    /// `bytes` of a device's memory. Beside WinningPoSts' circuits, which stay, less will do: the back end streams what
+    /// doesn't fit. None if others have to go first.
+    fn room_on_device(&self, state: &State, d: usize, bytes: u64, is_winning: bool) -> Option<Reservation> {
+        let memory = &self.devices[d].memory;
+        let urgency = if is_winning { Class::Winning } else { Class::Bulk }.urgency();
+        if let Ok(taken) = memory.try_reserve(bytes, urgency) {
+            return Some(taken);
+        }
+        let unit = &state.units[d];
+        let resident = unit.resident.values().map(|resident| &resident.opened);
+        if resident.chain(&unit.loading).any(|other| !other.is_winning) {
+            return None;
+        }
+        memory.try_reserve(memory.limit(urgency).saturating_sub(memory.used()), urgency).ok()
     }
 
     /// Whether others hold memory that they give back some day.
@@ -326,6 +341,7 @@ impl Unit {
     /// Takes a resident out, to be unloaded.
     fn unload(&mut self, circuit: u64) -> Option<Order> {
         let resident = self.resident.remove(&circuit)?;
+        self.unwanted.retain(|other| *other != circuit);
         self.unloading += 1;
         Some(Order::Unload(resident))
     }

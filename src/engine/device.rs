@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::budget::{Budget, Reservation};
 use super::choose::Order;
-use super::config::Config;
+use super::config::{Config, DEFAULT_DEVICE_RESERVE_BYTES};
 use super::control::{LoadControl, ProveControl};
 use super::job::{Life, Seat};
 use super::logs;
@@ -49,6 +49,8 @@ pub(super) struct Unit {
     pub state: DeviceState,
     /// Circuits that it has loaded, by the back end's number.
     pub resident: HashMap<u64, Resident>,
+    /// Those that have to go, since a load ran out of memory.
+    pub unwanted: Vec<u64>,
     /// Those that it is loading: one, or a WinningPoSt's inside another's.
     pub loading: Vec<Arc<Opened>>,
     pub busy_since: Option<Instant>,
@@ -95,8 +97,12 @@ impl Device {
         let pool = backend.pools().device.total_bytes;
         let own = if pool == 0 { u64::MAX } else { pool };
         let total = if config.device_memory_bytes == 0 { own } else { own.min(config.device_memory_bytes) };
+        let reserve = match config.device_reserve_bytes {
+            0 => DEFAULT_DEVICE_RESERVE_BYTES,
+            bytes => bytes,
+        };
         Device {
-            memory: Budget::new(backend.name(), total, 0),
+            memory: Budget::new(backend.name(), total, reserve.min(total / 8)),
             backend,
             reserved,
             fallback,
@@ -144,6 +150,7 @@ impl Default for Unit {
         Unit {
             state: DeviceState::Healthy,
             resident: HashMap::new(),
+            unwanted: Vec::new(),
             loading: Vec::new(),
             busy_since: None,
             busy_time: Duration::ZERO,

@@ -277,6 +277,11 @@ impl Shared {
             // Abandoned, or out of service by now.
             Ok(()) | Err(Error::Cancelled) => drop(memory),
             Err(Error::DeviceLost(_)) => self.lose(&mut state, d, DeviceState::Lost),
+            Err(error @ Error::OutOfMemory { .. }) if is_outer && state.make_room(d, id) => {
+                drop(memory);
+                state.counters.out_of_memory += 1;
+                log::warn!("{} on {}: {error}; another circuit goes", opened.circuit.name(), self.devices[d].name());
+            }
             Err(error) => {
                 drop(memory);
                 log::error!("{} on {}: {error}", opened.circuit.name(), self.devices[d].name());
@@ -368,6 +373,15 @@ impl Shared {
 }
 
 impl State {
+    /// Marks a resident other than `circuit` to go, after a load ran out of memory. False if there is none that may.
+    fn make_room(&mut self, d: usize, circuit: u64) -> bool {
+        let others = self.units[d].resident.iter().filter(|(id, other)| **id != circuit && !other.opened.is_winning);
+        let others = others.map(|(id, other)| (self.is_used(*id), other.opened.regret(other.last_used), *id));
+        let victim = others.min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        self.units[d].unwanted.extend(victim.map(|(_, _, id)| id));
+        victim.is_some()
+    }
+
     fn is_proving(&self, at: At) -> bool {
         self.jobs.get(&at.number).is_some_and(|job| job.parts[at.part].is_proving(at.epoch))
     }

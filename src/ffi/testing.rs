@@ -111,7 +111,7 @@ pub struct EchoFaultIn {
     pub reserved: u32,
 }
 
-const FAULT_KINDS: [EchoFaultKind; 15] = [
+const FAULT_KINDS: [EchoFaultKind; 16] = [
     EchoFaultKind::WrongSums,
     EchoFaultKind::DeviceLost,
     EchoFaultKind::Panic,
@@ -127,6 +127,7 @@ const FAULT_KINDS: [EchoFaultKind; 15] = [
     EchoFaultKind::HoldOpen,
     EchoFaultKind::HoldSynthesis,
     EchoFaultKind::OpenFails,
+    EchoFaultKind::LoadOutOfMemory,
 ];
 
 /// cuzk_engine_open for an echo engine, of which any number may be open.

@@ -61,7 +61,12 @@ fn waiting_requests_have_a_share_of_their_own() {
 
 /// Device memory for two and a half of an echo engine's circuits.
 fn tight_device() -> Host {
-    let device_memory_bytes = sections() * 5 / 2;
+    device_for(5)
+}
+
+/// Device memory for so many halves of an echo engine's circuit.
+fn device_for(halves: u64) -> Host {
+    let device_memory_bytes = sections() * halves / 2;
     Host::with(Config { device_memory_bytes, ..config() }, EchoOptions { max_batch: 4, ..EchoOptions::default() })
 }
 
@@ -94,6 +99,36 @@ fn idle_circuits_go_when_room_is_wanted_and_a_winning_posts_never() {
     assert_eq!(loads.iter().filter(|circuit| circuit.starts_with("winning")).count(), 1, "{loads:?}");
     assert_eq!(loads.len(), 1 + 15, "each of the others every time");
     assert!(host.calls(EchoCallKind::Unload).iter().all(|circuit| !circuit.starts_with("winning")));
+}
+
+#[test]
+fn a_circuit_that_is_too_large_is_streamed_beside_a_winning_posts() {
+    let mut host = device_for(3);
+    host.warm(winning(0));
+    for job in [update(1), window(2), porep(3), winning(4)] {
+        host.submit(job.clone());
+        host.proved(&job);
+    }
+    assert_eq!(host.calls(EchoCallKind::Unload), ["snapdeals-2kib", "windowpost-2kib"], "one beside it at a time");
+}
+
+#[test]
+fn a_load_that_runs_out_of_memory_makes_room() {
+    let mut host = Host::open(EchoOptions::default());
+    [winning(0), update(0), window(0)].into_iter().for_each(|job| host.warm(job));
+    host.inject(EchoFaultKind::LoadOutOfMemory, Some(Kind::PoRep), 2);
+    host.submit(porep(1));
+    host.proved(&porep(1));
+    let mut unloaded = host.calls(EchoCallKind::Unload);
+    unloaded.sort();
+    assert_eq!(unloaded, ["snapdeals-2kib", "windowpost-2kib"], "one for each refusal");
+    assert_eq!(host.engine.stats().unwrap().counters.out_of_memory, 2);
+    // Nothing is left that could go.
+    host.inject(EchoFaultKind::LoadOutOfMemory, Some(Kind::SnapDeals), 1000);
+    host.submit(update(2));
+    assert_eq!(host.error(2).status(), Status::OutOfMemory);
+    host.submit(porep(3));
+    host.proved(&porep(3));
 }
 
 #[test]
@@ -151,7 +186,7 @@ fn memory_that_is_refused_at_any_point_is_an_error_or_a_smaller_batch() {
 fn nothing_grows_over_many_requests() {
     let mut host = Host::open(EchoOptions::default());
     let mut after_two = None;
-    for round in 0..50 {
+    for round in 0..20 {
         for job in [porep(1), update(2), window(3), winning(4)] {
             host.submit(job.clone());
             host.wait(job.tag).result.unwrap();

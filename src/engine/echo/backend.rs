@@ -142,6 +142,9 @@ impl Backend for EchoBackend {
         if self.strikes(EchoFaultKind::LoadFails, circuit) {
             return Err(fault(circuit.srs().path(), "h", Some(0), "a point on the curve", "an injected fault"));
         }
+        if self.strikes(EchoFaultKind::LoadOutOfMemory, circuit) {
+            return Err(Error::OutOfMemory { budget: self.name.clone(), needed: 2, free: 1 });
+        }
         self.cpu.load(circuit, &Uncontrolled)?;
         control.progress(1, 1);
         Ok(())

@@ -74,6 +74,8 @@ pub enum EchoFaultKind {
     HoldSynthesis,
     /// An occasion is the opening of a circuit: it fails with PARAMS_CORRUPT.
     OpenFails,
+    /// An occasion is a load: OUT_OF_MEMORY.
+    LoadOutOfMemory,
 }
 
 /// A call of an echo engine's back end, as it was made.
