@@ -63,11 +63,11 @@ type Config struct {
 	ReservedDevices []string
 	// HostMemoryBytes is the budget of host memory. Default: 80 % of what machine and cgroup allow.
 	HostMemoryBytes uint64
-	// PinnedMemoryBytes is the budget of pinned memory, part of the host's. Default: half of it.
+	// PinnedMemoryBytes is the budget of pinned memory, for all devices together. Default: 1 GiB.
 	PinnedMemoryBytes uint64
-	// DeviceMemoryBytes caps what is used of each device. Default: all but the reserve.
+	// DeviceMemoryBytes caps what is used of each device. Default: what is free when it is opened, less 1 GiB.
 	DeviceMemoryBytes uint64
-	// DeviceReserveBytes are left to others on each device. Default: 512 MiB.
+	// DeviceReserveBytes of each device's memory are for WinningPoSts alone. Default: 1 GiB.
 	DeviceReserveBytes uint64
 	// Threads synthesise and, on the CPU back end, prove. Default: the CPUs that machine and cgroup allow.
 	Threads uint32

@@ -660,17 +660,17 @@ typedef struct cuzk_config {
     uint64_t host_memory_bytes;
 
     /** \brief
-     *  Budget of pinned memory in bytes, part of the host's. Default: half of it.
+     *  Budget of pinned memory in bytes, for all devices together. Default: 1 GiB.
      */
     uint64_t pinned_memory_bytes;
 
     /** \brief
-     *  Budget per device in bytes. Default: the card's memory less `device_reserve_bytes`.
+     *  Budget per device in bytes. Default: what is free when it is opened, less 1 GiB.
      */
     uint64_t device_memory_bytes;
 
     /** \brief
-     *  Left free on each device for others, in bytes. Default: 512 MiB.
+     *  Bytes of each device's memory that only a WinningPoSt may use. Default: 1 GiB.
      */
     uint64_t device_reserve_bytes;
 

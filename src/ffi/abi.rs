@@ -71,11 +71,11 @@ pub struct Config {
     pub reserved_device_count: u64,
     /// Budget of host memory in bytes. Default: 80 % of the cgroup's limit or of the machine's memory.
     pub host_memory_bytes: u64,
-    /// Budget of pinned memory in bytes, part of the host's. Default: half of it.
+    /// Budget of pinned memory in bytes, for all devices together. Default: 1 GiB.
     pub pinned_memory_bytes: u64,
-    /// Budget per device in bytes. Default: the card's memory less `device_reserve_bytes`.
+    /// Budget per device in bytes. Default: what is free when it is opened, less 1 GiB.
     pub device_memory_bytes: u64,
-    /// Left free on each device for others, in bytes. Default: 512 MiB.
+    /// Bytes of each device's memory that only a WinningPoSt may use. Default: 1 GiB.
     pub device_reserve_bytes: u64,
     /// Threads that synthesise and, on the CPU back end, prove. Default: the CPUs that machine and cgroup allow.
     pub threads: u32,
