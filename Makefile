@@ -37,7 +37,7 @@ test-link: archive archive-testing ## how the archive is linked and what it does
 	cd go && go vet ./... && go vet -tags cuzk_testing ./...
 	cd go && go test -race -tags cuzk_testing .
 	cd go && GOEXPERIMENT=cgocheck2 go test -tags cuzk_testing .
-	cd go && CUZK_TEST_DIR=$(CURDIR)/target/demo go test -short -run 'Real|Files' .
+	cd go && CUZK_TEST_DIR=$(CURDIR)/target/demo go test -short -run 'Real|Files|Copied' .
 
 check: toolchain ## formatting, clippy, documentation, size and style rules
 	$(CARGO) fmt --all --check

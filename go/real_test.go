@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	cuzk "github.com/cuzk-prover/cuzk/go"
@@ -121,5 +122,35 @@ func TestFilesThatAreNotThere(t *testing.T) {
 		if err := engine.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestTheCallersBytesAreCopied overwrites a request as soon as the engine has accepted it.
+func TestTheCallersBytesAreCopied(t *testing.T) {
+	engine, dir := openReal(t)
+	input, err := inputs.Read(filepath.Join(dir, "winning.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := input.Request.(cuzk.WinningPoSt)
+	done := make(chan error, 1)
+	go func() {
+		proof, err := engine.Prove(t.Context(), request)
+		if err == nil {
+			err = engine.Verify(t.Context(), input.Claim, proof.Bytes)
+		}
+		done <- err
+	}()
+	for submitted := uint64(0); submitted == 0; {
+		stats, err := engine.Stats()
+		if err != nil {
+			t.Fatal(err)
+		}
+		submitted = stats.Kinds[3].Submitted
+	}
+	clear(request.VanillaProofs[0])
+	runtime.GC()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

@@ -31,4 +31,16 @@ writes='O_WRONLY|O_RDWR|O_CREAT|creat\(|mkdir|unlink|rename'
 if grep -E "$writes" "$out/trace" | grep -vE "\"$out/cache|/dev/null|ENOENT" >"$out/found"; then
     fail "written outside the cache directory" <"$out/found"
 fi
+# Small stacks, as a daemon may have them; and ways for a process to end in the middle of a proof.
+(ulimit -s 512 && "$out/guest" "$dir" "$out/cache")
+for _ in 1 2 3; do
+    for way in exit return; do
+        "$out/guest" "$dir" "$out/cache" "$way" 2>"$out/stderr" && status=0 || status=$?
+        expected=$([[ $way == exit ]] && echo 7 || echo 0)
+        if [[ $status != "$expected" || -s $out/stderr ]]; then
+            echo "$way during a proof: status $status: $(head -n 5 "$out/stderr")" >&2
+            exit 1
+        fi
+    done
+done
 echo "ten proofs: no socket, nothing written outside the cache directory, empty stderr, environment unchanged"
