@@ -6,7 +6,7 @@ use cuzk::ffi::testing::{self, EchoFaultIn};
 use cuzk::ffi::*;
 use cuzk::Status;
 
-use super::{accepted, alone, bytes, close, echo, refused, zeroed};
+use super::{accepted, alone, bytes, close, echo, refused, resident_kib, zeroed};
 
 /// A fault's number in `EchoFaultIn::what`.
 const WRONG_SUMS: u32 = 0;
@@ -219,13 +219,6 @@ fn commands_end_in_a_completion() {
         accepted(|error| cuzk_engine_next(engine, 0, &mut event, error));
     }
     close(engine);
-}
-
-/// Resident memory of this process in KiB.
-fn resident_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 #[test]

@@ -62,6 +62,13 @@ fn accepted(function: impl FnOnce(*mut ErrorOut) -> u32) {
     assert_eq!(text, "");
 }
 
+/// Resident memory of this process in KiB.
+fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 fn config() -> Config {
     Config {
         struct_size: size_of::<Config>() as u64,

@@ -15,9 +15,9 @@ use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::vanilla::{Input, PostInput};
 use cuzk::Status;
 
-use super::{accepted, alone, bytes, refused, zeroed};
+use super::{accepted, alone, bytes, refused, resident_kib, zeroed};
 
-/// A WinningPoSt proof, with its SRS below `dir`.
+/// The WindowPoSt's proof, with its SRS below `dir`.
 fn proved(input: &Input, dir: &Path) -> Vec<u8> {
     let pool = Arc::new(rayon::ThreadPoolBuilder::new().build().unwrap());
     let id = CircuitId::new(Kind::WindowPoSt, 2048).unwrap();
@@ -83,6 +83,22 @@ fn a_proof_is_verified_against_its_claim() {
     for bad in [&[][..], &proof[1..], &[0; 192]] {
         refused(Status::Invalid, "proof", |error| verify(&claim(&good), bad, &source, error));
     }
+
+    // 10,000 calls leave nothing behind.
+    let round = |count: usize| {
+        for i in 0..count {
+            if i % 20 == 0 {
+                accepted(|error| verify(&claim(&good), &proof, &source, error));
+            } else {
+                refused(Status::Invalid, "proof", |error| verify(&claim(&good), &[0; 192], &source, error));
+            }
+        }
+    };
+    round(100);
+    let before = resident_kib();
+    round(10_000);
+    let after = resident_kib();
+    assert!(after < before + 4096, "{before} KiB before, {after} KiB after");
 
     // Malformed claims and sources.
     let none = PostClaim { sector_count: 0, ..good };
