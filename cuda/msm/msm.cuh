@@ -1,5 +1,4 @@
-// Host side of an MSM: one group of windows after the other is cut, sorted, summed, its chunks on two streams by turns, and
-// reduced on the second one, beside the next group's sort.
+// Host side of an MSM: one group of windows after the other is cut, sorted and summed, its chunks on two streams by turns.
 #pragma once
 
 #include "msm/workspace.cuh"
@@ -88,7 +87,6 @@ class msm_call_t {
     }
 
     czk_status_t finish(void *d_parts) {
-        CZK_TRY(streams_.order(0));
         phase_t phase(trace_, CZK_MSM_REDUCE, stream_);
         CZK_TRY(finish_windows<F>(windows_of(plan_), space_.kept, space_.sums, space_.tree[0].before,
                                   static_cast<unsigned char *>(d_parts), device_, stream_, pacer_));
@@ -109,7 +107,8 @@ class msm_call_t {
     czk_status_t cut(const window_group_t &group, uint32_t &items) {
         phase_t phase(trace_, CZK_MSM_DIGITS, stream_);
         CZK_CUDA(cudaMemsetAsync(space_.cursor, 0, sizeof *space_.cursor, stream_));
-        CZK_LAUNCH(cut_digits<digit_threads><<<blocks_for(count_, digit_threads * scalars_a_thread), digit_threads, 0, stream_>>>(
+        const uint32_t blocks = blocks_for(count_, digit_threads * scalars_a_thread);
+        CZK_LAUNCH(cut_digits<digit_threads><<<blocks, digit_threads, 0, stream_>>>(
             terms_, count_, group, space_.keys[0], space_.values[start_buffer(group)], space_.cursor));
         CZK_TRY(phase.end());
         CZK_CUDA(cudaMemcpyAsync(&items, space_.cursor, sizeof items, cudaMemcpyDeviceToHost, stream_));
@@ -147,7 +146,6 @@ class msm_call_t {
 
     czk_status_t sum_group(const window_group_t &group, const chunking_t &chunking, bool first) {
         affine_t<F> *buckets = buckets_of(group);
-        CZK_TRY(streams_.order(0)); // the reduction before has done with the buckets
         phase_t phase(trace_, CZK_MSM_ACCUMULATE, stream_);
         if (first) CZK_CUDA(cudaMemsetAsync(buckets, 0, group.bucket_count() * sizeof(affine_t<F>), stream_));
         items_t<F> items{space_.values[0], space_.starts, bases_, buckets};
@@ -156,11 +154,9 @@ class msm_call_t {
     }
 
     czk_status_t reduce(const window_group_t &group) {
-        const cudaStream_t stream = streams_.stream[1];
-        CZK_TRY(streams_.order(1));
-        phase_t phase(trace_, CZK_MSM_REDUCE, stream);
-        CZK_TRY(reduce_windows<F>(group.windows, group.first, group.last, buckets_of(group), space_.tree[1].slots,
-                                  space_.tree[1].before, space_.kept, device_, stream, pacer_));
+        phase_t phase(trace_, CZK_MSM_REDUCE, stream_);
+        CZK_TRY(reduce_windows<F>(group.windows, group.first, group.last, buckets_of(group), space_.tree[0].slots,
+                                  space_.tree[0].before, space_.kept, device_, stream_, pacer_));
         return phase.end();
     }
 

@@ -52,8 +52,7 @@ inline uint64_t buckets_together(const czk_msm_plan_t &plan) {
 
 inline uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-// The sort is over when the trees begin, so that it uses the first one's memory but for the sorted values. The second one's is
-// left to the reduction, beside which the next group is sorted.
+// The sort is over when the trees begin, so that it uses their memory but for the sorted values.
 template <class F>
 struct workspace_t {
     uint32_t *cursor; // of cut_digits
@@ -81,22 +80,16 @@ struct workspace_t {
         values[1] = again.take<uint32_t>(items);
         sort = again.take<unsigned char>(plan.sort_bytes);
         const uint64_t points = larger(larger(plan.chunk_items, plan.slots), larger(together, kept_points));
-        carve(tree[0], carver, plan, together, points, scan_bytes);
-        if (again.used() > carver.used()) carver = again;
-        carve(tree[1], carver, plan, together, points, scan_bytes);
-        bytes = carver.used();
-    }
-
-  private:
-    static void carve(tree_memory_t<F> &tree, carver_t &carver, const czk_msm_plan_t &plan, uint64_t together,
-                      uint64_t points, uint64_t scan_bytes) {
-        tree.slots = carver.take<affine_t<F>>(plan.slots);
-        tree.before = carver.take<F>(products_for<F>(points / 2 + 1));
-        tree.list = carver.take<unsigned char>(pair_list_bytes(plan.chunk_items, plan.slots));
-        tree.slot_offsets = carver.take<uint32_t>(together);
-        tree.pair_offsets = carver.take<uint32_t>(together);
-        tree.scan = carver.take<unsigned char>(scan_bytes);
-        tree.scan_bytes = scan_bytes;
+        for (auto &own : tree) {
+            own.slots = carver.take<affine_t<F>>(plan.slots);
+            own.before = carver.take<F>(products_for<F>(points / 2 + 1));
+            own.list = carver.take<unsigned char>(pair_list_bytes(plan.chunk_items, plan.slots));
+            own.slot_offsets = carver.take<uint32_t>(together);
+            own.pair_offsets = carver.take<uint32_t>(together);
+            own.scan = carver.take<unsigned char>(scan_bytes);
+            own.scan_bytes = scan_bytes;
+        }
+        bytes = larger(carver.used(), again.used());
     }
 };
 
