@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	cuzk "github.com/cuzk-prover/cuzk/go"
@@ -23,10 +24,16 @@ import (
 func main() {
 	dir := flag.String("dir", "target/demo", "directory of inputs, params/ and cache/")
 	tool := flag.String("tool", "target/release/cuzk", "the tool that verifies")
+	name := flag.String("backend", "cpu", "cpu or cuda")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *dir, *tool); err != nil {
+	backend, ok := map[string]cuzk.Backend{"cpu": cuzk.BackendCPU, "cuda": cuzk.BackendCUDA}[*name]
+	if !ok {
+		fmt.Fprintln(os.Stderr, "demo: --backend is cpu or cuda")
+		os.Exit(2)
+	}
+	if err := run(ctx, *dir, *tool, backend); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
@@ -34,11 +41,11 @@ func main() {
 
 var names = []string{"porep", "update", "window", "winning"}
 
-func run(ctx context.Context, dir, tool string) error {
+func run(ctx context.Context, dir, tool string, backend cuzk.Backend) error {
 	engine, err := cuzk.Open(cuzk.Config{
 		ParamDirs:          []string{filepath.Join(dir, "params")},
 		CacheDir:           filepath.Join(dir, "cache"),
-		Backend:            cuzk.BackendCPU,
+		Backend:            backend,
 		AllowUnknownParams: true, // the demo's own, insecure SRS
 		Logger:             slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
@@ -55,7 +62,7 @@ func run(ctx context.Context, dir, tool string) error {
 		}
 		requests[i] = input.Request
 	}
-	fmt.Println("one batch of all kinds at 2 KiB, on the CPU")
+	fmt.Printf("one batch of all kinds at 2 KiB, on %s\n", devices(engine))
 	start := time.Now()
 	results := engine.ProveBatch(ctx, requests)
 	fmt.Printf("%.1f s for the batch\n\n", time.Since(start).Seconds())
@@ -91,4 +98,17 @@ func show(ctx context.Context, dir, tool, name string, result cuzk.Result) error
 		len(proof.Bytes), seconds(t.Queue), seconds(t.Open), seconds(t.Check), seconds(t.Synthesis), seconds(t.Wait),
 		seconds(t.Prove), seconds(t.Finish))
 	return nil
+}
+
+// devices names what proves.
+func devices(engine *cuzk.Engine) string {
+	stats, err := engine.Stats()
+	if err != nil {
+		return err.Error()
+	}
+	names := make([]string, len(stats.Devices))
+	for i, device := range stats.Devices {
+		names[i] = device.Name
+	}
+	return strings.Join(names, ", ")
 }
