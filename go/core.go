@@ -108,13 +108,15 @@ func (c *core) register(kind Kind) *waiter {
 	return w
 }
 
-// name says in an error what was to be proved, if the engine hadn't found out yet.
+// name says in an error what was to be proved, if the engine hadn't found out yet. Waiters may share the error: a copy.
 func (w *waiter) name(err error) error {
-	var failure *Error
-	if errors.As(err, &failure) && failure.Circuit.Kind == 0 {
-		failure.Circuit.Kind = w.kind
+	failure, ok := err.(*Error)
+	if !ok || failure.Circuit.Kind != 0 {
+		return err
 	}
-	return err
+	named := *failure
+	named.Circuit.Kind = w.kind
+	return &named
 }
 
 func (c *core) forget(w *waiter) {
