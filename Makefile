@@ -15,7 +15,7 @@ endif
 endif
 export CUDA
 
-.PHONY: all demo test test-go test-link gpu-go-test check header archive archive-testing bench gpu-bundle golden fuzz clean help toolchain
+.PHONY: all demo test test-go test-link check header archive archive-testing bench gpu-bundle golden fuzz clean help toolchain
 
 all: toolchain $(TOOLKIT) ## build the library and the tools (default)
 	$(CARGO) build $(CARGO_FLAGS)
@@ -38,9 +38,6 @@ test-link: archive archive-testing ## how the archive is linked and what it does
 	cd go && go test -race -tags cuzk_testing .
 	cd go && GOEXPERIMENT=cgocheck2 GOGC=1 go test -tags cuzk_testing .
 	cd go && CUZK_TEST_DIR=$(CURDIR)/target/demo go test -short -run 'Real|Files|Copied' .
-
-gpu-go-test: archive ## with CUDA=1: Go's tests as a binary for a machine with a GPU, target/cuzk-go.test
-	cd go && go test -c -ldflags="-s -w" -o ../target/cuzk-go.test .
 
 check: toolchain ## formatting, clippy, documentation, size and style rules
 	$(CARGO) fmt --all --check
