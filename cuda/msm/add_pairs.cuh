@@ -15,7 +15,7 @@ namespace czk {
 // x2 - x1 for a plain pair, 1 for one that isn't there.
 template <class F, class Source, unsigned THREADS>
 CZK_FN F denominator_of(const pair_tiles_t<F, Source, THREADS> &tiles, uint32_t round, bool plain, const F &x1, const F &x2) {
-    const F denominator = plain ? sub(x2, x1) : rare_denominator(tiles.addition(round));
+    const F denominator = plain ? sub(x2, x1) : rare_denominator(tiles.addition(round, round));
     return tiles.is_there(round) ? denominator : one<F>();
 }
 
@@ -23,11 +23,11 @@ CZK_FN F denominator_of(const pair_tiles_t<F, Source, THREADS> &tiles, uint32_t 
 template <class F, class Source, unsigned THREADS>
 CZK_FN F multiply_denominators(const pair_tiles_t<F, Source, THREADS> &tiles, uint32_t rounds) {
     F product = one<F>();
-    tiles.fetch_entry(0);
+    tiles.fetch_entry(0, 0);
     __pipeline_commit();
     tiles.arrive();
     tiles.copy_x(0);
-    tiles.fetch_entry(1);
+    tiles.fetch_entry(1, 1);
     __pipeline_commit();
 #pragma unroll 1
     for (uint32_t round = 0; round < rounds; round++) {
@@ -35,7 +35,7 @@ CZK_FN F multiply_denominators(const pair_tiles_t<F, Source, THREADS> &tiles, ui
         const F x1 = tiles.load(0), x2 = tiles.load(tiles.right_row);
         const F denominator = denominator_of(tiles, round, is_plain(x1, x2), x1, x2);
         __syncwarp();
-        tiles.fetch_entry(round + 2);
+        tiles.fetch_entry(round + 2, round);
         tiles.copy_x(round + 1);
         __pipeline_commit();
         tiles.keep_before(round, product);
@@ -81,7 +81,7 @@ CZK_FN void add_round(const pair_tiles_t<F, Source, THREADS> &tiles, uint32_t ro
     constexpr unsigned pieces = pair_tiles_t<F, Source, THREADS>::pieces, right = 4 * pieces;
     const unsigned left = tiles.left_row(round);
     tiles.arrive();
-    const addition_t<F> pair = tiles.addition(round);
+    const addition_t<F> pair = tiles.addition(round, round);
     const F x1 = tiles.load(left), x2 = tiles.load(right);
     const bool plain = is_plain(x1, x2);
     const F denominator = denominator_of(tiles, round, plain, x1, x2);
@@ -93,8 +93,8 @@ CZK_FN void add_round(const pair_tiles_t<F, Source, THREADS> &tiles, uint32_t ro
     inverse = mul(inverse, denominator);
     const F numerator = sub(tiles.load(right + pieces), tiles.load(left + pieces));
     __syncwarp();
-    tiles.fetch_entry(round > 1 ? round - 2 : 0);
-    tiles.copy_all(round > 0 ? round - 1 : 0, tiles.left_row(round + 1));
+    tiles.fetch_entry(round > 1 ? round - 2 : 0, round);
+    tiles.copy_all(round > 0 ? round - 1 : 0, round + 1);
     __pipeline_commit();
     const F slope = mul(numerator, own_inverse);
     const F x3 = sqr_sub(slope, tiles.load(left), x2);
@@ -114,11 +114,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const tiles_t tiles{source, shared, reinterpret_cast<uint4 *>(before) + uint64_t(first_tile) * (tiles_t::pieces * THREADS),
                         count, first_tile * THREADS + threadIdx.x};
     F inverse = invert_in_block<F, THREADS>(multiply_denominators(tiles, rounds), reinterpret_cast<F *>(shared));
-    tiles.fetch_entry(rounds - 1);
+    tiles.fetch_entry(rounds - 1, rounds - 1);
     __pipeline_commit();
     tiles.arrive();
-    tiles.copy_all(rounds - 1, tiles.left_row(rounds - 1));
-    tiles.fetch_entry(rounds > 1 ? rounds - 2 : 0);
+    tiles.copy_all(rounds - 1, rounds - 1);
+    tiles.fetch_entry(rounds > 1 ? rounds - 2 : 0, rounds);
     __pipeline_commit();
 #pragma unroll 1
     for (uint32_t round = rounds; round-- > 0;) add_round(tiles, round, inverse);

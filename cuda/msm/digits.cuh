@@ -84,10 +84,16 @@ CZK_FN uint32_t scan_in_warp(uint32_t *counts, unsigned n) {
     return __shfl_sync(0xffffffff, sum, 31);
 }
 
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+constexpr unsigned resident_threads = 2048; // on a multiprocessor
+#else
+constexpr unsigned resident_threads = 1536;
+#endif
+
 // Writes the items of a group of windows without gaps, in any order (*cursor counts them and begins at 0): the sort that
 // follows gives them one, and sums of points don't depend on it.
 template <unsigned THREADS>
-__global__ void __launch_bounds__(THREADS, 2048 / THREADS)
+__global__ void __launch_bounds__(THREADS, resident_threads / THREADS)
     cut_digits(terms_t terms, uint64_t count, window_group_t group, uint32_t *keys, uint32_t *values, uint32_t *cursor) {
     constexpr unsigned warps = THREADS / 32, rows = scalars_a_thread * warps;
     static_assert(rows <= 32, "one warp scans the counts");

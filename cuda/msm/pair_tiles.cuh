@@ -43,17 +43,18 @@ struct pair_tiles_t {
     CZK_MEMBER uint32_t copied(uint32_t round) const { return min(number(round), count - 1); }
     CZK_MEMBER bool is_there(uint32_t round) const { return number(round) < count; }
 
-    CZK_MEMBER entry_t *entry(uint32_t round) const {
-        return reinterpret_cast<entry_t *>(shared + rows * columns) + (round & 1) * THREADS + threadIdx.x;
+    // List entries of two rounds, in places 0 and 1.
+    CZK_MEMBER entry_t *entry(unsigned place) const {
+        return reinterpret_cast<entry_t *>(shared + rows * columns) + (place & 1) * THREADS + threadIdx.x;
     }
-    CZK_MEMBER void fetch_entry(uint32_t round) const {
+    CZK_MEMBER void fetch_entry(uint32_t round, unsigned place) const {
         if constexpr (Source::listed) {
-            __pipeline_memcpy_async(entry(round), source.list + copied(round), sizeof(entry_t));
+            __pipeline_memcpy_async(entry(place), source.list + copied(round), sizeof(entry_t));
         }
     }
-    CZK_MEMBER addition_t<F> addition(uint32_t round) const {
+    CZK_MEMBER addition_t<F> addition(uint32_t round, unsigned place) const {
         if constexpr (Source::listed) {
-            return Source::make(source, *entry(round));
+            return Source::make(source, *entry(place));
         } else {
             return Source::make(source, copied(round));
         }
@@ -93,15 +94,16 @@ struct pair_tiles_t {
 
     // Starts the copies that the forward pass needs of a round.
     CZK_MEMBER void copy_x(uint32_t round) const {
-        const addition_t<F> pair = addition(round);
+        const addition_t<F> pair = addition(round, round);
         copy<pieces>(0, &pair.left->x);
         copy<pieces>(right_row, &pair.right->x);
     }
 
-    // Starts the copies that the backward pass needs of a round, the left point's to `left`.
-    CZK_MEMBER void copy_all(uint32_t round, unsigned left) const {
-        const addition_t<F> pair = addition(round);
-        copy<2 * pieces>(left, pair.left);
+    // Starts the copies that the backward pass needs of a round, whose entry is in `place`; the left point's go where that of
+    // a round of this parity is.
+    CZK_MEMBER void copy_all(uint32_t round, unsigned place) const {
+        const addition_t<F> pair = addition(round, place);
+        copy<2 * pieces>(left_row(place), pair.left);
         copy<2 * pieces>(right_row, pair.right);
         const uint4 *from = before_at(round);
 #pragma unroll

@@ -79,10 +79,13 @@ struct workspace_t {
         for (auto &piece : keys) piece = again.take<uint32_t>(items);
         values[1] = again.take<uint32_t>(items);
         sort = again.take<unsigned char>(plan.sort_bytes);
-        const uint64_t points = larger(larger(plan.chunk_items, plan.slots), larger(together, kept_points));
+        // The first one's serves the reduction too: half as many slots as buckets, and products for pairs of all that is kept.
+        const uint64_t chunk_pairs = larger(plan.chunk_items, plan.slots) / 2 + 1;
         for (auto &own : tree) {
-            own.slots = carver.take<affine_t<F>>(plan.slots);
-            own.before = carver.take<F>(products_for<F>(points / 2 + 1));
+            const bool serves_reduction = &own == tree;
+            const uint64_t points = serves_reduction ? larger(together, kept_points) : 0;
+            own.slots = carver.take<affine_t<F>>(larger(plan.slots, serves_reduction ? together / 2 : 0));
+            own.before = carver.take<F>(products_for<F>(larger(chunk_pairs, points / 2 + 1)));
             own.list = carver.take<unsigned char>(pair_list_bytes(plan.chunk_items, plan.slots));
             own.slot_offsets = carver.take<uint32_t>(together);
             own.pair_offsets = carver.take<uint32_t>(together);
@@ -137,7 +140,6 @@ czk_status_t complete_plan(czk_msm_plan_t &plan, uint64_t budget_bytes) {
     for (uint64_t chunks = 2; chunks <= chunks_max; chunks += 2) {
         plan.chunk_items = (items + chunks - 1) / chunks;
         plan.slots = slots_for(plan.chunk_items, together, plan.keep != 0);
-        if (plan.slots < together / 2) plan.slots = together / 2; // the rows' first level uses them
         const uint64_t bytes = workspace_t<F>(plan, scan_bytes, nullptr).bytes;
         if (bytes <= budget_bytes) {
             plan.workspace_bytes = bytes;
