@@ -3,11 +3,13 @@
 // The items of bucket b are the sorted positions [starts[b], starts[b + 1]). They are worked off in chunks of positions;
 // a chunk's share of a bucket is its segment. Level 0 adds the pairs (2j, 2j + 1) of a segment's items, gathered from the
 // bases, into slot j of the segment; an odd last item is copied into the next slot, and the bucket's sum from before the
-// first chunk, if it has one, into one more, in the chunk where the bucket begins. Chunks don't wait for each other: the
-// sum of a segment whose bucket began in an earlier chunk, which can only be a chunk's first one, is added to it at last. Every later level halves a segment's m slots in place: slot j += slot j + ceil(m / 2) for
-// j < floor(m / 2). An odd slot in the middle stays where it is, so nothing is ever moved, and each level's pairs of all
-// segments are numbered without gaps: no thread is idle because of odd counts or because buckets differ in size, and one
-// bucket with all items is as parallel as many.
+// first chunk, if it has one, into one more, in the chunk where the bucket begins. Every later level halves a segment's m
+// slots in place: slot j += slot j + ceil(m / 2) for j < floor(m / 2). An odd slot in the middle stays where it is, so
+// nothing is ever moved, and each level's pairs of all segments are numbered without gaps: no thread is idle because of odd
+// counts or because buckets differ in size, and one bucket with all items is as parallel as many.
+//
+// Chunks don't wait for each other: the sum of a segment whose bucket began in an earlier chunk, which can only be a chunk's
+// first one, is added to the bucket at last.
 #pragma once
 
 #include "msm/windows.h"
