@@ -16,6 +16,8 @@ use super::workers::{grow, Stop, Tiles};
 const TILE: usize = 1 << 15;
 /// Entries of the windows that go through the phases together.
 const TOGETHER: usize = 1 << 21;
+/// Entry counts, of all chunks, of one tile that turns them into places: some 20 µs.
+const PLACE_TILE: usize = 1 << 13;
 /// Scalars of one tile of recoding.
 const RECODE_TILE: usize = 1 << 17;
 /// A bucket costs two affine additions and a little more, an entry one.
@@ -32,6 +34,8 @@ pub(crate) struct MsmScratch<G: Group> {
     places: Vec<u32>,
     /// Per window: the first entry of each bucket, and the end of the last.
     starts: Vec<u32>,
+    /// Per window and part of its buckets: entries, then the first one's place.
+    part_starts: Vec<u32>,
     buckets: Vec<Affine<G::Field>>,
     /// Per tile of additions: the sum of a bucket that begins before the tile.
     edges: Vec<Edge<G>>,
@@ -53,6 +57,8 @@ struct Shape {
     chunk: usize,
     chunks: usize,
     tiles: usize,
+    /// Buckets whose places one tile computes.
+    part: usize,
 }
 
 /// Number of bits that makes `count` points cheapest.
@@ -67,19 +73,16 @@ impl Shape {
         let buckets = 1 << (window_bits - 1);
         let together = (TOGETHER / count.max(1)).clamp(1, window_count(window_bits) as usize);
         let chunk = (4 * buckets).max(1 << 17);
-        Shape {
-            count,
-            window_bits,
-            buckets,
-            together,
-            chunk,
-            chunks: count.div_ceil(chunk),
-            tiles: count.div_ceil(TILE),
-        }
+        let chunks = count.div_ceil(chunk);
+        let part = (PLACE_TILE / chunks).next_power_of_two().min(buckets);
+        Shape { count, window_bits, buckets, together, chunk, chunks, tiles: count.div_ceil(TILE), part }
     }
-}
 
-impl Shape {
+    /// Tiles of a window that compute places.
+    fn parts(&self) -> usize {
+        self.buckets / self.part
+    }
+
     /// Buckets as a rectangle: bucket k is in row k / columns, column k % columns.
     fn columns(&self) -> usize {
         1 << (self.window_bits / 2)
@@ -97,6 +100,7 @@ impl<G: Group> MsmScratch<G> {
             sorted: Vec::new(),
             places: Vec::new(),
             starts: Vec::new(),
+            part_starts: Vec::new(),
             buckets: Vec::new(),
             edges: Vec::new(),
             lines: Vec::new(),
@@ -117,6 +121,7 @@ impl<G: Group> MsmScratch<G> {
         grow(&mut self.sorted, windows * shape.count, 0)?;
         grow(&mut self.places, windows * shape.chunks * shape.buckets, 0)?;
         grow(&mut self.starts, windows * (shape.buckets + 1), 0)?;
+        grow(&mut self.part_starts, windows * shape.parts(), 0)?;
         grow(&mut self.buckets, windows * shape.buckets, Affine::INFINITY)?;
         grow(&mut self.edges, windows * shape.tiles, None)?;
         grow(&mut self.lines, windows * (shape.rows() + shape.columns()), Affine::INFINITY)?;
@@ -195,9 +200,6 @@ impl<G: Group> Pass<'_, G> {
         let first = self.first;
         let keys = Shared::new(&mut self.scratch.keys);
         let places = Shared::new(&mut self.scratch.places);
-        let starts = Shared::new(&mut self.scratch.starts);
-        let sums = Shared::new(&mut self.scratch.buckets);
-        let sorted = Shared::new(&mut self.scratch.sorted);
         let part = |tile: usize| (tile / chunks, (tile % chunks) * chunk..((tile % chunks + 1) * chunk).min(count));
 
         tiles.run(together * chunks, &|tile, _| {
@@ -214,14 +216,10 @@ impl<G: Group> Pass<'_, G> {
                 }
             }
         })?;
-        tiles.run(together, &|window, _| {
-            // SAFETY: a tile owns its window's places, starts and sums.
-            let (places, starts, sums) = unsafe {
-                (places.tile(window, chunks * buckets), starts.tile(window, buckets + 1), sums.tile(window, buckets))
-            };
-            sums.fill(Affine::INFINITY);
-            starts[buckets] = place_buckets(places, &mut starts[..buckets]);
-        })?;
+        self.place(tiles)?;
+        let keys = Shared::new(&mut self.scratch.keys);
+        let places = Shared::new(&mut self.scratch.places);
+        let sorted = Shared::new(&mut self.scratch.sorted);
         tiles.run(together * chunks, &|tile, _| {
             let (window, range) = part(tile);
             // SAFETY: keys are only read here; a tile owns its places, and these name entries that no other tile writes.
@@ -235,6 +233,46 @@ impl<G: Group> Pass<'_, G> {
                     // SAFETY: as above.
                     unsafe { *sorted.at(window * count + *place as usize) = number << 1 | key & 1 };
                     *place += 1;
+                }
+            }
+        })
+    }
+
+    /// Turns entry counts by chunk and bucket into the place of the first entry of each, bucket by bucket.
+    fn place(&mut self, tiles: &mut dyn Tiles) -> Result<(), Stop> {
+        let Shape { buckets, together, chunks, part, .. } = self.shape;
+        let parts = self.shape.parts();
+        let counts = &self.scratch.places;
+        let sums = Shared::new(&mut self.scratch.buckets);
+        let part_starts = Shared::new(&mut self.scratch.part_starts);
+        tiles.run(together * parts, &|tile, _| {
+            let (window, first) = (tile / parts, (tile % parts) * part);
+            // SAFETY: a tile owns its part's sums and its own entry.
+            let (sums, entries) = unsafe {
+                (sums.range(window * buckets + first..window * buckets + first + part), part_starts.at(tile))
+            };
+            sums.fill(Affine::INFINITY);
+            let of_chunk = |chunk: usize| &counts[(window * chunks + chunk) * buckets + first..][..part];
+            *entries = (0..chunks).flat_map(of_chunk).sum();
+        })?;
+        for (window, part_starts) in self.scratch.part_starts.chunks_exact_mut(parts).take(together).enumerate() {
+            let mut next = 0;
+            part_starts.iter_mut().for_each(|start| next += std::mem::replace(start, next));
+            self.scratch.starts[window * (buckets + 1) + buckets] = next;
+        }
+        let part_starts = &self.scratch.part_starts;
+        let starts = Shared::new(&mut self.scratch.starts);
+        let places = Shared::new(&mut self.scratch.places);
+        tiles.run(together * parts, &|tile, _| {
+            let (window, first) = (tile / parts, (tile % parts) * part);
+            let mut next = part_starts[tile];
+            for bucket in first..first + part {
+                // SAFETY: a tile owns its part's starts and, in every chunk, its places.
+                unsafe { *starts.at(window * (buckets + 1) + bucket) = next };
+                for chunk in 0..chunks {
+                    // SAFETY: as above.
+                    let place = unsafe { places.at((window * chunks + chunk) * buckets + bucket) };
+                    next += std::mem::replace(place, next);
                 }
             }
         })
@@ -327,19 +365,6 @@ fn weighted_sum<G: Group>(points: &[Affine<G::Field>]) -> G::Projective {
         weighted += sum;
     }
     weighted
-}
-
-/// Turns entry counts by chunk and bucket into the place of the first entry of each, bucket by bucket; the end.
-fn place_buckets(places: &mut [u32], starts: &mut [u32]) -> u32 {
-    let buckets = starts.len();
-    let mut next = 0;
-    for bucket in 0..buckets {
-        starts[bucket] = next;
-        for place in places[bucket..].iter_mut().step_by(buckets) {
-            next += std::mem::replace(place, next);
-        }
-    }
-    next
 }
 
 /// Sums of the buckets that `entries` (places in the sorted order) belong to.
