@@ -21,8 +21,6 @@ use crate::assignment::{Assignment, Layout};
 use crate::backend::{Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PoolUse, Sums, Uncontrolled};
 use crate::error::{Error, Result};
 
-/// Longest silence of a device thread that has a job.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest wait for a device thread to end.
 const CLOSING: Duration = Duration::from_secs(5);
 /// How long a caller that computes waits between two questions.
@@ -41,6 +39,7 @@ pub struct CudaBackend {
     /// Disconnected when the thread has ended.
     ended: Mutex<Receiver<()>>,
     circuits: Mutex<HashMap<u64, Known>>,
+    patience: Duration,
 }
 
 /// What the host keeps of a circuit that was loaded.
@@ -66,13 +65,14 @@ struct Caller<'c, 'd> {
 type Via<'a> = Option<&'a Sender<Reply>>;
 
 impl CudaBackend {
-    pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, ended: Receiver<()>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, ended: Receiver<()>, patience: Duration) -> Self {
         CudaBackend {
             shared,
             turns: Turns::default(),
             jobs: Mutex::new(Some(jobs)),
             ended: Mutex::new(ended),
             circuits: Mutex::default(),
+            patience,
         }
     }
 
@@ -266,7 +266,7 @@ impl CudaBackend {
         // What was dropped before the job began.
         let mut early = Some(caller.finished_indices());
         loop {
-            match messages.recv_timeout(PATIENCE) {
+            match messages.recv_timeout(self.patience) {
                 Ok(Message::Ask) => {
                     let reply = match early.take() {
                         Some(dropped) if !dropped.is_empty() => Reply::Drop(dropped),
@@ -281,7 +281,7 @@ impl CudaBackend {
                 Ok(Message::Done(index, result)) => caller.finish(index, result.and_then(|raw| raw.sums())),
                 Ok(Message::End(end)) => return end,
                 Err(RecvTimeoutError::Timeout) => {
-                    let seconds = PATIENCE.as_secs();
+                    let seconds = self.patience.as_secs();
                     return Err(self.shared.lose(&format!("quarantined: no answer for {seconds} s")));
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.shared.lose("its thread has ended")),
@@ -351,7 +351,7 @@ impl Backend for CudaBackend {
     }
 
     fn hang_limit(&self) -> Duration {
-        PATIENCE
+        self.patience
     }
 }
 

@@ -24,6 +24,9 @@ pub struct CudaConfig {
     pub wipe_buffers: bool,
     /// Threads that read an SRS file. Default: 8.
     pub readers: usize,
+    /// Longest silence of a device before it is quarantined. Default: 2 s; kernels take minutes under a checker.
+    #[cfg(feature = "testing")]
+    pub patience: std::time::Duration,
     /// Whether [`Sums::b_g1`](crate::backend::Sums::b_g1) is computed. Default: yes.
     #[cfg(feature = "testing")]
     pub b_g1: bool,
@@ -39,6 +42,8 @@ impl Default for CudaConfig {
             strict_pinning: false,
             wipe_buffers: false,
             readers: 8,
+            #[cfg(feature = "testing")]
+            patience: super::PATIENCE,
             #[cfg(feature = "testing")]
             b_g1: true,
         }

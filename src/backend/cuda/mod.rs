@@ -78,6 +78,11 @@ mod turn;
 #[cfg(any(cuda, feature = "testing"))]
 pub use backend::CudaBackend;
 pub use config::{CudaConfig, Uuid};
+
+/// Longest silence of a device thread that has a job.
+#[cfg(any(cuda, feature = "testing"))]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+
 #[cfg(any(cuda, feature = "testing"))]
 pub use open::{devices, open_devices, Opened};
 pub use stats::{CudaStats, Health, Phases};

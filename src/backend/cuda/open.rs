@@ -78,6 +78,10 @@ fn none_opened(mut refused: Vec<(Uuid, Error)>) -> Error {
 
 fn start(ordinal: u32, info: &DeviceInfo, pool: &Arc<PinnedPool>, config: &CudaConfig) -> Result<CudaBackend> {
     let shared = Shared::new(info);
+    #[cfg(feature = "testing")]
+    let patience = config.patience;
+    #[cfg(not(feature = "testing"))]
+    let patience = super::PATIENCE;
     let ((jobs, queue), (ready, answer), (ends, ended)) = (channel(), channel(), channel());
     let (for_thread, info, pool, config) = (Arc::clone(&shared), info.clone(), Arc::clone(pool), config.clone());
     let body = move || {
@@ -87,7 +91,7 @@ fn start(ordinal: u32, info: &DeviceInfo, pool: &Arc<PinnedPool>, config: &CudaC
     let builder = thread::Builder::new().name("cuzk-gpu".into()).stack_size(8 << 20);
     builder.spawn(body).map_err(|error| Error::Internal(format!("a device thread can't be started: {error}")))?;
     match answer.recv_timeout(START) {
-        Ok(Ok(())) => Ok(CudaBackend::new(shared, jobs, ended)),
+        Ok(Ok(())) => Ok(CudaBackend::new(shared, jobs, ended, patience)),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(shared.lose(&format!("it did not start within {} s", START.as_secs()))),
     }

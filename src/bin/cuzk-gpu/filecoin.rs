@@ -1,7 +1,7 @@
 //! Filecoin's four kinds at 2 KiB, from the inputs in testdata/: sums and bytes equal to the CPU's, and proofs that verify.
 
 use crate::harness::{Failure, Harness};
-use crate::subject::{circuit, device, expected, pool, prove, Scratch};
+use crate::subject::{circuit, device, expect_a_checker, expected, pool, prove, Scratch};
 use blstrs::Scalar as Fr;
 use cuzk::assignment::{Assignment, Builder, Layouts};
 use cuzk::backend::cuda::CudaBackend;
@@ -24,6 +24,7 @@ pub fn test(harness: &mut Harness) {
 
 /// All four kinds.
 pub fn sanitize(harness: &mut Harness) {
+    expect_a_checker();
     for name in INPUTS {
         harness.check(name, |_| {
             let (subject, device) = (Subject::new(name)?, device()?);

@@ -80,11 +80,14 @@ fn porep() -> Result<(), Failure> {
 
 /// Six proofs, the first of which isn't counted.
 fn measure(device: &CudaBackend, circuit: &Arc<Circuit>, assignment: &Arc<Assignment>) -> Result<(), Failure> {
-    let mut runs: Vec<(f64, Phases)> = Vec::new();
+    let (mut runs, mut warm): (Vec<(f64, Phases)>, _) = (Vec::new(), None);
     for _ in 0..6 {
         let start = Instant::now();
         prove(device, circuit, std::slice::from_ref(assignment), &Uncontrolled).remove(0)?;
         runs.push((start.elapsed().as_secs_f64() * 1e3, device.stats().last));
+        let calls = device.stats().calls;
+        assert!(runs.len() < 3 || warm == Some(calls), "{warm:?}, then {calls:?}");
+        warm = Some(calls);
     }
     for (ms, phases) in &runs {
         println!("partition: {ms:.1} ms, {phases:?}");
@@ -97,6 +100,7 @@ fn measure(device: &CudaBackend, circuit: &Arc<Circuit>, assignment: &Arc<Assign
     let stats = device.stats();
     for (name, bytes) in &stats.reservations {
         println!("partition: {name}: {:.3} GiB", *bytes as f64 / f64::from(1 << 30));
+        assert!(name != "work" || *bytes <= 13 << 30, "working memory of {bytes} bytes");
     }
     let (free, total) = device_memory()?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);

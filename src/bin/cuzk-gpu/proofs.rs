@@ -1,7 +1,7 @@
 //! The back end's sums against the CPU's: random circuits, batches, dropping, yielding, a soak, and memory that is short.
 
 use crate::harness::{Failure, Harness};
-use crate::subject::{device, expected, open_with, prove, Script, Subject};
+use crate::subject::{device, expect_a_checker, expected, open_with, prove, Script, Subject};
 use cuzk::backend::cuda::sys::{device_memory, DeviceBuffer};
 use cuzk::backend::cuda::CudaConfig;
 use cuzk::backend::{Answer, Backend, Uncontrolled};
@@ -20,6 +20,7 @@ pub fn test(harness: &mut Harness) {
 
 /// Small circuits, and smaller ones for the slower of the checkers.
 pub fn sanitize(harness: &mut Harness) {
+    expect_a_checker();
     harness.check("smallest", |_| random(3, 4));
     harness.check("random", |_| random(10, 11));
 }

@@ -12,8 +12,9 @@ use cuzk::Result;
 use rayon::ThreadPool;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 /// A directory that goes away with this.
 pub struct Scratch(PathBuf);
@@ -47,12 +48,22 @@ pub fn pool() -> Arc<ThreadPool> {
     Arc::clone(POOL.get_or_init(build))
 }
 
+/// Whether kernels run under a checker, which makes them a hundred times slower.
+static CHECKED: AtomicBool = AtomicBool::new(false);
+
+/// Devices that are opened from now on may be silent for long.
+pub fn expect_a_checker() {
+    CHECKED.store(true, Ordering::Relaxed);
+}
+
 /// Device 0 behind the back end, opened once for all checks.
 pub fn device() -> Result<Arc<CudaBackend>, Failure> {
     static DEVICE: Mutex<Option<Arc<CudaBackend>>> = Mutex::new(None);
     let mut device = DEVICE.lock().expect("a check panicked while opening");
     if device.is_none() {
-        *device = Some(open_with(&CudaConfig::default())?);
+        let default = CudaConfig::default();
+        let patience = if CHECKED.load(Ordering::Relaxed) { Duration::from_secs(1200) } else { default.patience };
+        *device = Some(open_with(&CudaConfig { patience, ..default })?);
     }
     Ok(Arc::clone(device.as_ref().expect("opened above")))
 }
