@@ -77,8 +77,8 @@ impl Control for ProveControl<'_> {
         }
     }
 
-    fn run_urgent(&self, _backend: &dyn Backend) {
-        run_inside(self.shared, self.device, Shared::choose_urgent);
+    fn run_urgent(&self, backend: &dyn Backend) {
+        run_inside(self.shared, self.device, backend, Shared::choose_urgent);
     }
 }
 
@@ -110,8 +110,8 @@ impl Control for LoadControl<'_> {
         }
     }
 
-    fn run_urgent(&self, _backend: &dyn Backend) {
-        run_inside(self.shared, self.device, Shared::choose_nested);
+    fn run_urgent(&self, backend: &dyn Backend) {
+        run_inside(self.shared, self.device, backend, Shared::choose_nested);
     }
 
     fn progress(&self, done: u64, total: u64) {
@@ -120,8 +120,14 @@ impl Control for LoadControl<'_> {
     }
 }
 
-/// Does what `choose` says until there is nothing left, on the thread that is inside the outer call.
-fn run_inside(shared: &Arc<Shared>, d: usize, choose: impl Fn(&Shared, &mut State, usize) -> Option<Order>) {
+/// Does what `choose` says until there is nothing left, on the thread that is inside the outer call: through `backend`,
+/// since a back end may serve one caller after the other.
+fn run_inside(
+    shared: &Arc<Shared>,
+    d: usize,
+    backend: &dyn Backend,
+    choose: impl Fn(&Shared, &mut State, usize) -> Option<Order>,
+) {
     shared.lock().counters.interruptions += 1;
     loop {
         let mut state = shared.lock();
@@ -134,8 +140,8 @@ fn run_inside(shared: &Arc<Shared>, d: usize, choose: impl Fn(&Shared, &mut Stat
         }
         drop(state);
         match order {
-            Some(Order::Prove(batch)) => shared.run_batch(d, batch, false),
-            Some(Order::Load(opened, memory)) => shared.run_load(d, opened, memory, false),
+            Some(Order::Prove(batch)) => shared.run_batch(d, batch, Some(backend)),
+            Some(Order::Load(opened, memory)) => shared.run_load(d, opened, memory, Some(backend)),
             _ => return,
         }
     }

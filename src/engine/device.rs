@@ -75,6 +75,9 @@ pub(super) struct Resident {
     pub last_used: Instant,
 }
 
+/// What a back end gives to a control that runs something inside its call; None outside of calls.
+pub(super) type Inside<'a> = Option<&'a dyn Backend>;
+
 /// Partitions of one circuit that are proved together.
 pub(super) struct Batch {
     pub opened: Arc<Opened>,
@@ -136,9 +139,21 @@ impl Device {
 
     /// Calls the back end; a panic of it becomes an error. `start` is the engine's.
     fn call<R>(&self, start: Instant, what: &str, call: impl FnOnce(&dyn Backend) -> R) -> Result<R> {
+        self.call_via(None, start, what, call)
+    }
+
+    /// The same through the handle `inside` that a control was given: the back end itself is in a call then.
+    fn call_via<R>(
+        &self,
+        inside: Inside<'_>,
+        start: Instant,
+        what: &str,
+        call: impl FnOnce(&dyn Backend) -> R,
+    ) -> Result<R> {
+        let backend = inside.unwrap_or(self.backend.as_ref());
         self.touch(start);
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let result = catch_unwind(AssertUnwindSafe(|| call(self.backend.as_ref())));
+        let result = catch_unwind(AssertUnwindSafe(|| call(backend)));
         self.calls.fetch_sub(1, Ordering::Relaxed);
         self.touch(start);
         result.map_err(|panic| panicked(&format!("{} of {}", what, self.name()), panic))
@@ -210,8 +225,8 @@ impl Shared {
             match self.next_order(d) {
                 Order::Stop => return self.unload_all(d),
                 Order::Leave => return,
-                Order::Prove(batch) => self.run_batch(d, batch, true),
-                Order::Load(opened, memory) => self.run_load(d, opened, memory, true),
+                Order::Prove(batch) => self.run_batch(d, batch, None),
+                Order::Load(opened, memory) => self.run_load(d, opened, memory, None),
                 Order::Unload(resident) => self.run_unload(d, resident),
                 Order::Trim => self.run_trim(d),
                 Order::Renew => return self.renew(d),
@@ -238,13 +253,13 @@ impl Shared {
         }
     }
 
-    /// Proves a batch. `may_yield` unless it is the urgent one inside another.
-    pub fn run_batch(self: &Arc<Self>, d: usize, batch: Batch, may_yield: bool) {
+    /// Proves a batch. It may yield, unless it is the urgent one `inside` another call.
+    pub fn run_batch(self: &Arc<Self>, d: usize, batch: Batch, inside: Inside<'_>) {
         let device = &self.devices[d];
         let assignments: Vec<_> = batch.items.iter().map(|item| Arc::clone(&item.seat.assignment)).collect();
         let called = {
-            let control = ProveControl::new(self, d, &batch, may_yield);
-            device.call(self.start, "a batch", |backend| {
+            let control = ProveControl::new(self, d, &batch, inside.is_none());
+            device.call_via(inside, self.start, "a batch", |backend| {
                 backend.prove(&batch.opened.circuit, &assignments, &control, &mut |i, sums| {
                     self.sums_done(d, &batch, i, sums);
                     control.finished(i);
@@ -252,15 +267,16 @@ impl Shared {
             })
         };
         drop(assignments);
-        self.batch_done(d, batch, called, may_yield);
+        self.batch_done(d, batch, called, inside.is_none());
     }
 
     /// Loads a circuit.
-    pub fn run_load(self: &Arc<Self>, d: usize, opened: Arc<Opened>, memory: Vec<Reservation>, may_yield: bool) {
+    pub fn run_load(self: &Arc<Self>, d: usize, opened: Arc<Opened>, memory: Vec<Reservation>, inside: Inside<'_>) {
         let device = &self.devices[d];
-        let control = LoadControl::new(self, d, &opened, may_yield);
-        let loaded = device.call(self.start, "a load", |backend| backend.load(&opened.circuit, &control));
-        self.load_done(d, opened, memory, loaded, may_yield);
+        let control = LoadControl::new(self, d, &opened, inside.is_none());
+        let load = |backend: &dyn Backend| backend.load(&opened.circuit, &control);
+        let loaded = device.call_via(inside, self.start, "a load", load);
+        self.load_done(d, opened, memory, loaded, inside.is_none());
     }
 
     fn run_unload(self: &Arc<Self>, d: usize, resident: Resident) {

@@ -28,7 +28,15 @@ pub(super) struct EchoBackend {
     echo: Arc<Echo>,
     cpu: CpuBackend,
     lost: AtomicBool,
+    /// As a GPU's back end it serves one caller after the other; who is inside a call uses the control's handle.
+    in_call: AtomicBool,
 }
+
+/// Ends a call when it is dropped.
+struct InCall<'a>(&'a AtomicBool);
+
+/// The handle that a control gets for what it runs inside a call.
+struct Inside<'a>(&'a EchoBackend);
 
 /// What the control wants of a running batch.
 struct Items<'a> {
@@ -41,7 +49,15 @@ impl EchoBackend {
     pub fn new(number: Option<u32>, options: Arc<EchoOptions>, echo: Arc<Echo>, sink: &Sink) -> Result<Self> {
         let name = number.map_or_else(|| "cpu".to_owned(), |number| format!("echo-{number}"));
         let cpu = CpuBackend::new(Arc::new(pool("echo", 1, sink)?));
-        Ok(EchoBackend { number, name, options, echo, cpu, lost: AtomicBool::new(false) })
+        Ok(EchoBackend {
+            number,
+            name,
+            options,
+            echo,
+            cpu,
+            lost: AtomicBool::new(false),
+            in_call: AtomicBool::new(false),
+        })
     }
 
     fn strikes(&self, what: EchoFaultKind, circuit: &Circuit) -> bool {
@@ -51,6 +67,11 @@ impl EchoBackend {
 
     fn held(&self, what: EchoFaultKind, circuit: &Circuit) -> Option<Hold> {
         self.number.and_then(|number| self.echo.hold(what, Some(number), kind_of(circuit)))
+    }
+
+    fn enter(&self) -> InCall<'_> {
+        assert!(!self.in_call.swap(true, Ordering::Relaxed), "{} is called from inside a call", self.name);
+        InCall(&self.in_call)
     }
 
     fn is_lost(&self) -> bool {
@@ -125,14 +146,8 @@ impl EchoBackend {
         let wrong = self.strikes(EchoFaultKind::WrongSums, circuit);
         sums.map(|sums| if wrong { Sums { a: sums.a + sums.h_l, ..sums } } else { sums })
     }
-}
 
-impl Backend for EchoBackend {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
+    fn load_within(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
         self.echo.record(&self.name, EchoCallKind::Load, circuit.name());
         let mut items = Items { backend: self, control, dropped: vec![false] };
         self.take_time(&mut items, 0, self.options.load_time, EchoFaultKind::HoldLoad, circuit)?;
@@ -150,12 +165,13 @@ impl Backend for EchoBackend {
         Ok(())
     }
 
-    fn unload(&self, circuit: &Circuit) {
-        self.echo.record(&self.name, EchoCallKind::Unload, circuit.name());
-        self.cpu.unload(circuit);
-    }
-
-    fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>) {
+    fn prove_within(
+        &self,
+        circuit: &Arc<Circuit>,
+        assignments: &[Arc<Assignment>],
+        control: &dyn Control,
+        done: Done<'_>,
+    ) {
         self.echo.record(&self.name, EchoCallKind::Prove(assignments.len()), circuit.name());
         let mut items = Items { backend: self, control, dropped: vec![false; assignments.len()] };
         if self.strikes(EchoFaultKind::OutOfMemory, circuit) {
@@ -169,6 +185,27 @@ impl Backend for EchoBackend {
             };
             done(i, sums);
         }
+    }
+}
+
+impl Backend for EchoBackend {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
+        let _in_call = self.enter();
+        self.load_within(circuit, control)
+    }
+
+    fn unload(&self, circuit: &Circuit) {
+        self.echo.record(&self.name, EchoCallKind::Unload, circuit.name());
+        self.cpu.unload(circuit);
+    }
+
+    fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>) {
+        let _in_call = self.enter();
+        self.prove_within(circuit, assignments, control, done);
     }
 
     fn uuid(&self) -> &str {
@@ -199,12 +236,36 @@ impl Backend for EchoBackend {
     }
 }
 
+impl Backend for Inside<'_> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
+        self.0.load_within(circuit, control)
+    }
+
+    fn unload(&self, circuit: &Circuit) {
+        self.0.unload(circuit);
+    }
+
+    fn prove(&self, circuit: &Arc<Circuit>, assignments: &[Arc<Assignment>], control: &dyn Control, done: Done<'_>) {
+        self.0.prove_within(circuit, assignments, control, done);
+    }
+}
+
+impl Drop for InCall<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
 impl Items<'_> {
     fn ask(&mut self) {
         match self.control.ask() {
             Answer::Continue => {}
             Answer::Drop(indices) => indices.into_iter().for_each(|i| self.dropped[i] = true),
-            Answer::Yield => self.control.run_urgent(self.backend),
+            Answer::Yield => self.control.run_urgent(&Inside(self.backend)),
         }
     }
 }
