@@ -65,7 +65,7 @@ pub fn cuzk_engine_close(engine: u64, error: *mut ErrorOut) -> u32 {
 
 /// Queues `count` requests; each that is accepted ends in one completion event with its tag.
 ///
-/// Shapes: `requests[0..count)`, `results[0..count)`; results[i] says whether request i was accepted. `results` is written
+/// Shapes: `requests[0..count)`, `results[0..count)`; `results[i]` says whether request i was accepted. `results` is written
 /// if the call returns OK, whatever it says of single requests.
 /// Ownership: copies what it needs before it returns. Each message in `results` is to be freed.
 /// Threads: never blocks but for that copy.

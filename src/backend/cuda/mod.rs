@@ -1,4 +1,4 @@
-//! The CUDA back end: one [`CudaBackend`] per device, each with a thread of its own that makes all its CUDA calls.
+//! The CUDA back end: one `CudaBackend` per device, each with a thread of its own that makes all its CUDA calls.
 //!
 //! | file | what it holds |
 //! |---|---|
