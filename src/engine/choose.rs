@@ -266,7 +266,7 @@ impl Shared {
 
     /// The urgent work of a device that is inside a call: a WinningPoSt, to be loaded first or proved.
     pub fn choose_urgent(&self, state: &mut State, d: usize) -> Option<Order> {
-        if state.closed || !state.units[d].is_healthy() {
+        if state.closed || !state.units[d].is_healthy() || state.units[d].is_crowded {
             return None;
         }
         let turn = state.ready.iter().copied().find(|turn| self.may_prove(state, d, *turn))?;
@@ -291,7 +291,7 @@ impl Shared {
         if let Some(order) = self.choose_urgent(state, d) {
             return Some(order);
         }
-        if state.closed || !state.units[d].is_healthy() || state.units[d].is_shaken {
+        if state.closed || !state.units[d].is_healthy() || state.units[d].is_shaken || state.units[d].is_crowded {
             return None;
         }
         let turn = state.ready.iter().copied().find(|turn| self.is_at_hand(state, d, *turn))?;
@@ -313,12 +313,15 @@ impl Shared {
                 turns.any(|turn| {
                     let loading = state.opened_of(turn.0.number).map(|opened| opened.circuit.id());
                     let here = loading.is_some_and(|circuit| state.units[d].is_loading(circuit));
-                    !here && self.may_prove(state, d, *turn) && !self.is_free_elsewhere(state, d, *turn)
+                    !here
+                        && !state.units[d].is_crowded
+                        && self.may_prove(state, d, *turn)
+                        && !self.is_free_elsewhere(state, d, *turn)
                 })
             };
             device.urgent.store(any(Class::Winning), Ordering::Relaxed);
             device.window.store(any(Class::Window), Ordering::Relaxed);
-            let nested = waiting.iter().any(|turn| self.is_at_hand(state, d, *turn));
+            let nested = !state.units[d].is_crowded && waiting.iter().any(|turn| self.is_at_hand(state, d, *turn));
             device.nested.store(nested, Ordering::Relaxed);
         }
     }

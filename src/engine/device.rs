@@ -62,6 +62,8 @@ pub(super) struct Unit {
     pub panics: u32,
     /// A panic left the back end in an unknown state: everything is unloaded and the thread started anew.
     pub is_shaken: bool,
+    /// Something inside the call that is under way ran out of memory: nothing more is put there.
+    pub is_crowded: bool,
     pub trim_wanted: bool,
     /// Unloads and trims that are under way.
     pub unloading: u32,
@@ -173,6 +175,7 @@ impl Default for Unit {
             batch_limit: usize::MAX,
             panics: 0,
             is_shaken: false,
+            is_crowded: false,
             trim_wanted: false,
             unloading: 0,
         }
@@ -261,7 +264,7 @@ impl Shared {
             let control = ProveControl::new(self, d, &batch, inside.is_none());
             device.call_via(inside, self.start, "a batch", |backend| {
                 backend.prove(&batch.opened.circuit, &assignments, &control, &mut |i, sums| {
-                    self.sums_done(d, &batch, i, sums);
+                    self.sums_done(d, &batch, i, sums, inside.is_some());
                     control.finished(i);
                 });
             })

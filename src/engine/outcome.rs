@@ -49,8 +49,9 @@ struct At {
 }
 
 impl Shared {
-    /// A back end is done with item `i`. Outcomes that nobody waits for are dropped.
-    pub fn sums_done(self: &Arc<Self>, d: usize, batch: &Batch, i: usize, sums: Result<Sums>) {
+    /// A back end is done with item `i` of a batch, which ran inside another call or not. Outcomes that nobody waits for are
+    /// dropped.
+    pub fn sums_done(self: &Arc<Self>, d: usize, batch: &Batch, i: usize, sums: Result<Sums>, is_inside: bool) {
         let Some(item) = batch.items.get(i) else { return };
         let at = At { device: d, number: item.number, part: item.part, epoch: item.epoch };
         let mut state = self.lock();
@@ -59,6 +60,11 @@ impl Shared {
         }
         match sums {
             Ok(sums) => self.start_finish(&mut state, at, &batch.opened, sums),
+            Err(Error::OutOfMemory { .. }) if is_inside => {
+                // What is loaded meanwhile takes the room: once it is done, there may be enough.
+                state.units[d].is_crowded = true;
+                state.give_back(at);
+            }
             Err(error) => self.device_failed(&mut state, at, batch.items.len(), error),
         }
         self.settle(&mut state);
@@ -245,6 +251,7 @@ impl Shared {
         drop(batch);
         if is_outer {
             state.units[d].rest();
+            state.units[d].is_crowded = false;
         }
         self.settle(&mut state);
     }
@@ -263,6 +270,7 @@ impl Shared {
         state.units[d].loading.retain(|loading| loading.circuit.id() != id);
         if is_outer {
             state.units[d].rest();
+            state.units[d].is_crowded = false;
         }
         if let Err(error) = &loaded {
             self.count_panic(&mut state, d, error);

@@ -216,3 +216,19 @@ fn out_of_memory_makes_smaller_batches_and_then_fails() {
     host.submit(update(21));
     host.proved(&update(21));
 }
+
+#[test]
+fn a_proof_for_which_a_load_leaves_no_room_waits_for_its_end() {
+    let mut host = Host::one_by_one();
+    host.warm(update(0));
+    host.inject(EchoFaultKind::HoldLoad, Some(Kind::PoRep), 1);
+    host.submit(porep(1));
+    let loading = host.until("it loads", |stats| stats.waiting_for_device > 0 && stats.devices[0].busy);
+    host.inject(EchoFaultKind::OutOfMemory, Some(Kind::SnapDeals), 1);
+    host.submit(update(2));
+    host.until("tried inside the load", |stats| stats.counters.batches == loading.counters.batches + 1);
+    host.release(EchoFaultKind::HoldLoad);
+    host.proved(&porep(1));
+    host.proved(&update(2));
+    assert_eq!(host.settled().counters.out_of_memory, 0, "no batch is made smaller for it");
+}
