@@ -104,7 +104,8 @@ fn posts_on_the_cpu() {
     wait(&engine, 8).result.unwrap();
     assert_eq!(engine.stats().unwrap().resident, [circuit(Kind::WinningPoSt)]);
     engine.close().unwrap();
-    assert!(engine.next(Duration::ZERO).is_err() || engine.next(Duration::MAX).is_err());
+    let waiting = (0..1000).take_while(|_| engine.next(Duration::ZERO).is_ok()).count();
+    assert!(waiting < 1000, "events that waited, then CLOSED");
 
     // A file under another circuit's name names the counts that differ.
     let winning_file = dir.path().join(params_file_name(circuit(Kind::WinningPoSt)));
