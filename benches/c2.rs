@@ -5,6 +5,9 @@
 //! others (3) is shown, and loading the SRS is given apart. CPU time says what a busy host hides. The SRS is the demo's,
 //! made if it isn't there.
 
+#[path = "../tests/golden_support/mod.rs"]
+mod golden_support;
+
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,15 +15,12 @@ use std::time::Instant;
 use cuzk::assignment::{Builder, Layouts};
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::backend::{Backend, Circuit, Uncontrolled};
-use cuzk::circuit::registered::params_file_name;
 use cuzk::circuit::{CircuitId, Kind};
+use cuzk::groth16;
 use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::vanilla::{Input, PorepInput};
-use cuzk::{groth16, setup};
 use filecoin_proofs_api::seal::{seal_commit_phase2, SealCommitPhase1Output};
-
-const PARAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/demo/params");
-const INPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/porep.json");
+use golden_support::{root, srs};
 
 /// CPU seconds of this process.
 fn cpu_seconds() -> f64 {
@@ -63,7 +63,7 @@ fn measure(name: &str, runs: usize, load: Option<f64>, prove: impl Fn() -> Vec<u
 }
 
 fn input() -> PorepInput {
-    let Input::Porep(input) = Input::read(INPUT.as_ref()).expect("testdata") else { panic!("a PoRep") };
+    let Input::Porep(input) = Input::read(&root("testdata/porep.json")).expect("testdata") else { panic!("a PoRep") };
     input
 }
 
@@ -83,8 +83,8 @@ fn ours(runs: usize) {
     let r1cs = Arc::new(id.record().expect("an R1CS"));
     let layouts = Arc::new(Layouts::pinned(id.layout(&r1cs).expect("its layout")));
     let options = SrsOptions { allow_unknown_params: true, ..SrsOptions::default() };
-    let path = std::path::Path::new(PARAMS).join(params_file_name(id));
-    let srs = Arc::new(SrsFile::open(&path, &options).expect("the SRS"));
+    let file = srs(id, &r1cs, &pool);
+    let srs = Arc::new(SrsFile::open(&file, &options).expect("the SRS"));
     let circuit = Circuit::new(id.to_string(), Arc::clone(&r1cs), srs).expect("its SRS");
     let cpu = CpuBackend::new(Arc::clone(&pool));
     let ((), load, _) = timed(|| cpu.load(&circuit, &Uncontrolled).expect("its SRS"));
@@ -98,29 +98,22 @@ fn ours(runs: usize) {
     });
 }
 
-fn make_srs() {
-    let id = CircuitId::new(Kind::PoRep, 2 << 10).expect("a circuit");
-    let path = std::path::Path::new(PARAMS).join(params_file_name(id));
-    if !path.exists() {
-        std::fs::create_dir_all(PARAMS).expect("target can be written");
-        let pool = rayon::ThreadPoolBuilder::new().build().expect("a pool");
-        let vk = setup::write_params(&id.record().expect("an R1CS"), [0; 32], &path, &pool).expect("room for the SRS");
-        vk.write(&path.with_extension("vk")).expect("room for the key");
-    }
-}
-
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let runs = arguments.first().and_then(|runs| runs.parse().ok()).unwrap_or(3);
     match arguments.get(1).map(String::as_str) {
         Some("bellperson") => return bellperson(runs),
         Some("cuzk") => return ours(runs),
-        _ => make_srs(),
+        _ => {
+            let id = CircuitId::new(Kind::PoRep, 2 << 10).expect("a circuit");
+            let pool = rayon::ThreadPoolBuilder::new().build().expect("a pool");
+            srs(id, &id.record().expect("an R1CS"), &pool);
+        }
     }
     println!("| prover | SRS load s | C1 to verified s | CPU s | peak MiB |\n|---|---|---|---|---|");
     for prover in ["bellperson", "cuzk"] {
         let mut child = Command::new(std::env::current_exe().expect("this program"));
-        child.args([&runs.to_string(), prover]).env("FIL_PROOFS_PARAMETER_CACHE", PARAMS);
+        child.args([&runs.to_string(), prover]).env("FIL_PROOFS_PARAMETER_CACHE", root("target/demo/params"));
         assert!(child.status().expect("a child").success(), "{prover} failed");
     }
 }

@@ -1,4 +1,5 @@
 //! A real partition of testdata with its SRS, and bellperson's proofs of it for chosen blinding.
+#![allow(dead_code)] // every binary uses some of it
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
