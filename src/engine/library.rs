@@ -9,7 +9,7 @@ use super::cost;
 use super::job::Life;
 use super::request::Request;
 use super::stoppable::Stoppable;
-use crate::assignment::{Assignment, Builder};
+use crate::assignment::{Assignment, Builder, Layout};
 use crate::circuit::registered::params_file_name;
 use crate::circuit::{CheckedProofs, CircuitId};
 use crate::error::{Error, Result};
@@ -23,6 +23,9 @@ pub(super) trait Library: Send + Sync {
 
     /// The R1CS, recorded if need be. Errors: INTERNAL.
     fn r1cs(&self, circuit: CircuitId) -> Result<R1cs>;
+
+    /// The layout of its assignments. Errors: INTERNAL if it isn't the pinned one.
+    fn layout(&self, circuit: CircuitId, r1cs: &R1cs) -> Result<Layout>;
 
     /// Structural hash of the R1CS.
     fn structural_hash(&self, circuit: CircuitId) -> [u8; 32];
@@ -73,6 +76,10 @@ impl Library for Filecoin {
             true => Ok(r1cs),
             false => Err(Error::Internal(format!("{circuit}: this build makes another circuit than the pinned one"))),
         }
+    }
+
+    fn layout(&self, circuit: CircuitId, r1cs: &R1cs) -> Result<Layout> {
+        circuit.layout(r1cs)
     }
 
     fn structural_hash(&self, circuit: CircuitId) -> [u8; 32] {

@@ -275,7 +275,8 @@ impl Shared {
                     false => ControlFlow::Break(()),
                 }
             })?;
-            Opened::new(circuit, r1cs, srs)
+            let layout = self.library.layout(circuit, &r1cs)?;
+            Opened::new(circuit, r1cs, layout, srs)
         })?;
         log::info!("{circuit} opened in {:.3} s", begun.elapsed().as_secs_f64());
         Ok(Arc::new(opened))
@@ -300,8 +301,7 @@ impl Shared {
 }
 
 impl Opened {
-    fn new(circuit: CircuitId, r1cs: crate::r1cs::R1cs, srs: SrsFile) -> Result<Self> {
-        let layout = Layout::derive(&r1cs);
+    fn new(circuit: CircuitId, r1cs: crate::r1cs::R1cs, layout: Layout, srs: SrsFile) -> Result<Self> {
         let assignment_bytes = u64::from(r1cs.input_count) * 32
             + 8 * u64::from(layout.aux_count()).div_ceil(64)
             + 32 * u64::from(layout.full_count());

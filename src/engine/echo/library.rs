@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::faults::Echo;
 use super::options::{EchoFaultKind, EchoOptions};
-use crate::assignment::{Assignment, Builder};
+use crate::assignment::{Assignment, Builder, Layout};
 use crate::circuit::registered::{params_file_name, partition_count};
 use crate::circuit::{CircuitId, Kind};
 use crate::engine::config::Config;
@@ -125,6 +125,10 @@ impl Library for EchoLibrary {
             true => Err(fault(&self.dir.join(params_file_name(circuit)), "h", Some(1), "no fault", "an injected one")),
             false => r1cs(),
         }
+    }
+
+    fn layout(&self, _: CircuitId, r1cs: &R1cs) -> Result<Layout> {
+        Ok(Layout::derive(r1cs))
     }
 
     fn structural_hash(&self, _: CircuitId) -> [u8; 32] {
