@@ -48,10 +48,13 @@ fn find_nvcc() -> Option<PathBuf> {
 /// Compiles every `.cu` below cuda/ into one static library; those in cuda/testing only for tests.
 ///
 /// Calls nvcc itself: the cc crate would compile several files as relocatable device code, whose calls between functions
-/// cost registers and a fifth of the speed, and would compile all of them again when one changes.
+/// cost registers and a fifth of the speed, and would compile all of them again when one changes. Objects are kept beside
+/// cargo's folders (target/release/cuda-kernels), so that builds with other features share them.
 fn kernels(nvcc: &Path, testing: bool) {
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("kernels");
-    std::fs::create_dir_all(&out).expect("OUT_DIR is writable");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let profile = out.ancestors().nth(3).expect("OUT_DIR is <profile>/build/<package>/out");
+    let out = profile.join("cuda-kernels");
+    std::fs::create_dir_all(&out).expect("the target folder is writable");
     let flags = nvcc_flags();
     let is_wanted = |file: &PathBuf| testing || !file.starts_with("cuda/testing");
     let jobs: Vec<(PathBuf, PathBuf)> = sources(Path::new("cuda"), "cu")
@@ -119,11 +122,16 @@ fn is_stale(file: &Path, object: &Path, nvcc: &Path, flags: &[String]) -> bool {
 }
 
 fn compile(file: &Path, object: &Path, nvcc: &Path, flags: &[String]) {
+    // The recipe is the last to appear, and a compilation that is killed leaves none.
+    let (made, written) = (object.with_extension("recipe"), "the target folder is writable");
+    if made.exists() {
+        std::fs::remove_file(&made).expect(written);
+    }
     let mut command = Command::new(nvcc);
     command.args(flags).arg("-c").arg(file).arg("-o").arg(object).arg("-MD").arg("-MF").arg(object.with_extension("d"));
     let output = command.output();
     if output.as_ref().is_ok_and(|output| output.status.success()) {
-        std::fs::write(object.with_extension("recipe"), recipe(nvcc, flags)).expect("OUT_DIR is writable");
+        std::fs::write(made, recipe(nvcc, flags)).expect(written);
         return;
     }
     let said = output.map_or_else(|error| error.to_string(), |output| String::from_utf8_lossy(&output.stderr).into());
