@@ -85,7 +85,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
 #[cfg(any(cuda, feature = "testing"))]
 pub use open::{devices, open_devices, Opened};
-pub use stats::{CudaStats, Health, Phases};
+pub use stats::{Calls, CudaStats, Health, Phases};
 
 /// Opens the devices that `config` names, or all that the driver shows (CUDA_VISIBLE_DEVICES decides that), each proved by
 /// a small proof with a known answer. Devices that can't be used are left out with a warning.

@@ -1,11 +1,11 @@
 //! Filecoin's four kinds at 2 KiB, from the inputs in testdata/: sums and bytes equal to the CPU's, and proofs that verify.
 
 use crate::harness::{Failure, Harness};
-use crate::subject::{circuit, device, expect_a_checker, expected, pool, prove, Scratch};
+use crate::subject::{circuit, device, expect_a_checker, expected, pool, prove, Scratch, Taken};
 use blstrs::Scalar as Fr;
 use cuzk::assignment::{Assignment, Builder, Layouts};
 use cuzk::backend::cuda::CudaBackend;
-use cuzk::backend::{Backend, Circuit, Uncontrolled};
+use cuzk::backend::{Backend, Circuit, Sums, Uncontrolled};
 use cuzk::circuit::CheckedProofs;
 use cuzk::groth16::{self, assemble, Blinding, Verifier};
 use cuzk::vanilla::Input;
@@ -15,11 +15,12 @@ use std::time::Instant;
 
 const INPUTS: [&str; 4] = ["winning", "window", "update", "porep"];
 
-/// All four kinds.
+/// All four kinds, and then 500 proofs of them in turn.
 pub fn test(harness: &mut Harness) {
     for name in INPUTS {
         harness.check(name, |_| one(name));
     }
+    harness.check("soak", |_| soak());
 }
 
 /// All four kinds.
@@ -120,5 +121,34 @@ fn one(name: &str) -> Result<(), Failure> {
     assert_eq!(bytes(&found[1])?, bytes(&expected[0])?);
     subject.check_proof(&device)?;
     device.unload(&subject.circuit);
+    Ok(())
+}
+
+/// 500 proofs of the four kinds in turn, all resident: each gives the sums of the first, one of each verifies, and after the
+/// second round nothing is taken any more.
+fn soak() -> Result<(), Failure> {
+    let device = device()?;
+    let subjects: Vec<Subject> = INPUTS.into_iter().map(Subject::new).collect::<Result<_, _>>()?;
+    for subject in &subjects {
+        device.load(&subject.circuit, &Uncontrolled)?;
+    }
+    let sums = |subject: &Subject| {
+        prove(&*device, &subject.circuit, std::slice::from_ref(&subject.assignment), &Uncontrolled).remove(0)
+    };
+    let first: Vec<Sums> = subjects.iter().map(sums).collect::<Result<_, _>>()?;
+    let mut warm: Option<Taken> = None;
+    for round in 1..125 {
+        for (subject, first) in subjects.iter().zip(&first) {
+            assert_eq!(sums(subject)?, *first, "round {round}");
+        }
+        match &warm {
+            Some(taken) => taken.expect_unchanged(&device, round)?,
+            None => warm = Some(Taken::now(&device)?),
+        }
+    }
+    for subject in &subjects {
+        subject.check_proof(&device)?;
+        device.unload(&subject.circuit);
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The back end's sums against the CPU's: random circuits, batches, dropping, yielding, a soak, and memory that is short.
 
 use crate::harness::{Failure, Harness};
-use crate::subject::{device, expect_a_checker, expected, open_with, prove, Script, Subject};
+use crate::subject::{device, expect_a_checker, expected, open_with, prove, Script, Subject, Taken};
 use cuzk::backend::cuda::sys::{device_memory, DeviceBuffer};
 use cuzk::backend::cuda::CudaConfig;
 use cuzk::backend::{Answer, Backend, Uncontrolled};
@@ -111,13 +111,6 @@ fn yields() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Resident bytes of this process.
-fn host_bytes() -> Result<u64, Failure> {
-    let pages: u64 =
-        std::fs::read_to_string("/proc/self/statm")?.split(' ').nth(1).ok_or("statm has fields")?.parse()?;
-    Ok(4096 * pages)
-}
-
 /// 100 proofs of four circuits in turn: after the second round nothing is taken any more.
 fn soak() -> Result<(), Failure> {
     let device = device()?;
@@ -132,19 +125,15 @@ fn soak() -> Result<(), Failure> {
         let sums = expected(&subject.circuit, &batch)?;
         work.push((subject, batch, sums));
     }
-    let mut warm = None;
+    let mut warm: Option<Taken> = None;
     for round in 0..25 {
         for (subject, batch, sums) in &work {
             assert_eq!(prove(&*device, &subject.circuit, batch, &Uncontrolled), *sums, "round {round}");
         }
-        let now = (device.stats().calls, device_memory()?.0, host_bytes()?);
-        if round == 1 {
-            warm = Some(now);
-        }
-        if let Some((calls, free, host)) = warm {
-            assert_eq!(now.0, calls, "round {round}");
-            assert!(now.1 + (64 << 20) >= free, "{} bytes free, {free} after round 1", now.1);
-            assert!(now.2 <= host + (64 << 20), "{} bytes of host memory, {host} after round 1", now.2);
+        match &warm {
+            Some(taken) => taken.expect_unchanged(&device, round)?,
+            None if round == 1 => warm = Some(Taken::now(&device)?),
+            None => {}
         }
     }
     subjects.iter().for_each(|subject| device.unload(&subject.circuit));

@@ -4,7 +4,8 @@ use crate::harness::Failure;
 use crate::random::Random;
 use cuzk::assignment::{Assignment, Builder, Layouts};
 use cuzk::backend::cpu::CpuBackend;
-use cuzk::backend::cuda::{open_devices, CudaBackend, CudaConfig};
+use cuzk::backend::cuda::sys::device_memory;
+use cuzk::backend::cuda::{open_devices, Calls, CudaBackend, CudaConfig};
 use cuzk::backend::{Answer, Backend, Circuit, Control, Sums, Uncontrolled};
 use cuzk::r1cs::{Flat, R1cs};
 use cuzk::srs::{SrsFile, SrsOptions};
@@ -127,6 +128,31 @@ pub fn expected(circuit: &Arc<Circuit>, batch: &[Arc<Assignment>]) -> Result<Vec
     let cpu = CpuBackend::new(pool());
     cpu.load(circuit, &Uncontrolled)?;
     Ok(prove(&cpu, circuit, batch, &Uncontrolled))
+}
+
+/// What must not grow once proofs of all circuits were made.
+pub struct Taken {
+    calls: Calls,
+    free_bytes: u64,
+    host_bytes: u64,
+}
+
+impl Taken {
+    pub fn now(device: &CudaBackend) -> Result<Self, Failure> {
+        let pages = std::fs::read_to_string("/proc/self/statm")?;
+        let pages: u64 = pages.split(' ').nth(1).ok_or("statm has fields")?.parse()?;
+        Ok(Taken { calls: device.stats().calls, free_bytes: device_memory()?.0, host_bytes: 4096 * pages })
+    }
+
+    /// Nothing was allocated, pinned or created since, and both memories are the same but for what others move.
+    pub fn expect_unchanged(&self, device: &CudaBackend, round: usize) -> Result<(), Failure> {
+        const SLACK: u64 = 64 << 20;
+        let now = Taken::now(device)?;
+        assert_eq!(now.calls, self.calls, "round {round}");
+        assert!(now.free_bytes + SLACK >= self.free_bytes, "{} bytes free, {} before", now.free_bytes, self.free_bytes);
+        assert!(now.host_bytes <= self.host_bytes + SLACK, "{} host bytes, {} before", now.host_bytes, self.host_bytes);
+        Ok(())
+    }
 }
 
 /// What runs when a batch yields.
