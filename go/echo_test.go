@@ -113,6 +113,10 @@ func TestProofsOfAllKinds(t *testing.T) {
 	if len(stats.Pools) == 0 || stats.Pools[0].Name == "" || stats.Pools[0].TotalBytes == 0 || len(stats.Devices) == 0 {
 		t.Errorf("%+v", stats)
 	}
+	phases := stats.Devices[0].Phases
+	if len(phases) == 0 || phases[0].Name == "" || phases[0].Count == 0 || phases[0].Sum <= 0 || stats.DriverCalls == 0 {
+		t.Errorf("%+v", stats)
+	}
 	if stats.Synthesising+stats.WaitingForDevice+stats.Proving+stats.EventsWaiting != 0 {
 		t.Errorf("gauges at rest: %+v", stats)
 	}

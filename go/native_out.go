@@ -77,6 +77,7 @@ func goStats(native *C.cuzk_stats_t) Stats {
 		WaitingForDevice: uint64(native.waiting_for_device),
 		Proving:          uint64(native.proving),
 		EventsWaiting:    uint64(native.events_waiting),
+		DriverCalls:      uint64(native.driver_calls),
 	}
 	for _, pool := range unsafe.Slice(native.pools, native.pool_count) {
 		stats.Pools = append(stats.Pools, PoolStats{
@@ -100,6 +101,10 @@ func goStats(native *C.cuzk_stats_t) Stats {
 	}
 	for _, circuit := range unsafe.Slice(native.resident, native.resident_count) {
 		stats.Resident = append(stats.Resident, Circuit{Kind(circuit.kind), uint64(circuit.sector_size)})
+	}
+	for _, phase := range unsafe.Slice(native.device_phases, native.device_phase_count) {
+		device := &stats.Devices[phase.device]
+		device.Phases = append(device.Phases, DevicePhase{goText(phase.name), goPhaseStats(&phase.time)})
 	}
 	return stats
 }

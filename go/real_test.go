@@ -4,9 +4,11 @@ package cuzk_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	cuzk "github.com/cuzk-prover/cuzk/go"
@@ -50,12 +52,9 @@ func openReal(t *testing.T) (*cuzk.Engine, string) {
 	return engine, dir
 }
 
-// TestRealProofs proves the demo's inputs, as far as their SRS is there, and verifies every proof against every claim.
-func TestRealProofs(t *testing.T) {
-	engine, dir := openReal(t)
-	var names []string
-	var requests []cuzk.Request
-	var claims []cuzk.Claim
+// realRequests are the demo's inputs with what they claim; of PoSts alone with -short.
+func realRequests(t *testing.T, dir string) (names []string, requests []cuzk.Request, claims []cuzk.Claim) {
+	t.Helper()
 	for _, name := range []string{"winning", "window", "update", "porep"} {
 		input, err := inputs.Read(filepath.Join(dir, name+".json"))
 		if err != nil {
@@ -66,6 +65,13 @@ func TestRealProofs(t *testing.T) {
 		}
 		names, requests, claims = append(names, name), append(requests, input.Request), append(claims, input.Claim)
 	}
+	return names, requests, claims
+}
+
+// TestRealProofs proves the demo's inputs and verifies every proof against every claim.
+func TestRealProofs(t *testing.T) {
+	engine, dir := openReal(t)
+	names, requests, claims := realRequests(t, dir)
 	for i, result := range engine.ProveBatch(t.Context(), requests) {
 		if result.Err != nil {
 			t.Fatal(names[i], result.Err)
@@ -83,6 +89,69 @@ func TestRealProofs(t *testing.T) {
 				t.Errorf("%d bytes of %s: %v", len(bytes), names[i], err)
 			}
 		}
+	}
+}
+
+// residentBytes is what this process holds, once Go has given back what it doesn't need.
+func residentBytes(t *testing.T) int64 {
+	t.Helper()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, pages int64
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+func statsOf(t *testing.T, engine *cuzk.Engine) cuzk.Stats {
+	t.Helper()
+	stats, err := engine.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+// TestRealProofsStaySteady proves the demo's inputs in batches, on a GPU 25 times: no check fails, and after the second
+// batch nothing more is asked of the driver and memory stays as it is.
+func TestRealProofsStaySteady(t *testing.T) {
+	engine, dir := openReal(t)
+	names, requests, _ := realRequests(t, dir)
+	rounds := 4
+	if os.Getenv("CUZK_TEST_BACKEND") == "cuda" {
+		rounds = 25
+	}
+	var warm cuzk.Stats
+	var before int64
+	for round := range rounds {
+		for i, result := range engine.ProveBatch(t.Context(), requests) {
+			if result.Err != nil {
+				t.Fatalf("round %d: %s: %v", round, names[i], result.Err)
+			}
+		}
+		if round == 1 {
+			warm, before = statsOf(t, engine), residentBytes(t)
+		}
+	}
+	stats, after := statsOf(t, engine), residentBytes(t)
+	if c := stats.Counters; c.Redos+c.SelfCheckFailures+c.DeviceFaults+c.OutOfMemory+c.InternalErrors != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := stats.Counters; c.PartitionsProved < uint64(rounds*len(requests)) || c.Loads != warm.Counters.Loads {
+		t.Errorf("%+v, warm: %+v", c, warm.Counters)
+	}
+	if stats.DriverCalls != warm.DriverCalls {
+		t.Errorf("%d calls to the driver, %d after the second batch", stats.DriverCalls, warm.DriverCalls)
+	}
+	if after > before+128<<20 {
+		t.Errorf("%d bytes resident, %d after the second batch", after, before)
+	}
+	for _, device := range stats.Devices {
+		t.Logf("%s: %d partitions, %+v", device.Name, device.Partitions, device.Phases)
 	}
 }
 

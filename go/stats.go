@@ -64,6 +64,9 @@ type Stats struct {
 	Devices []DeviceStats
 	// Resident circuits, on a device or open on the host.
 	Resident []Circuit
+	// DriverCalls counts, for the whole process, the calls that took device memory, pinned memory, a stream or an event
+	// from the driver. It stands still once all circuits in use were proved twice.
+	DriverCalls uint64
 }
 
 // KindStats counts requests of one kind.
@@ -123,6 +126,15 @@ type DeviceStats struct {
 	Partitions uint64
 	// Circuits resident.
 	Circuits uint64
+	// Phases of its proofs in order, by the device's own clock; none for the CPU.
+	Phases []DevicePhase
+}
+
+// DevicePhase is the time in one phase of a device's proofs.
+type DevicePhase struct {
+	// Name is upload, rows, quotient, h, ones, a or b.
+	Name string
+	PhaseStats
 }
 
 // Cost is what a proof needs, in bytes.

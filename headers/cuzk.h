@@ -902,6 +902,26 @@ typedef struct cuzk_circuit {
 } cuzk_circuit_t;
 
 /** \brief
+ *  Time of one phase of a device's proofs, by the device's own clock.
+ */
+typedef struct cuzk_device_phase {
+    /** \brief
+     *  Which of the devices: an index into `devices`.
+     */
+    uint64_t device;
+
+    /** \brief
+     *  "upload", "rows", "quotient", "h", "ones", "a" or "b".
+     */
+    cuzk_bytes_t name;
+
+    /** \brief
+     *  Partitions that went through it.
+     */
+    cuzk_phase_stats_t time;
+} cuzk_device_phase_t;
+
+/** \brief
  *  State of an engine at one moment.
  */
 typedef struct cuzk_stats {
@@ -1104,6 +1124,22 @@ typedef struct cuzk_stats {
      *  Elements of `resident`.
      */
     uint64_t resident_count;
+
+    /** \brief
+     *  Phases of the devices' proofs, all of the first device before those of the next; none for the CPU.
+     */
+    cuzk_device_phase_t const * device_phases;
+
+    /** \brief
+     *  Elements of `device_phases`.
+     */
+    uint64_t device_phase_count;
+
+    /** \brief
+     *  Counter of the whole process: calls that took device memory, pinned memory, a stream or an event from the driver.
+     *  Stands still once all circuits in use were proved twice.
+     */
+    uint64_t driver_calls;
 
     /** \brief
      *  What the pointers above lead to. To be freed; they are valid until then.

@@ -45,6 +45,8 @@ var (
 	deviceSeconds  = desc("device_busy_seconds_total", "Time inside the back end.", "device", "uuid")
 	devicePart     = desc("device_partitions_total", "Partitions proved by the device.", "device", "uuid")
 	deviceCircuits = desc("device_circuits", "Circuits resident on the device.", "device", "uuid")
+	devicePhase    = desc("device_phase_seconds", "Time of the device's proofs by phase.", "device", "uuid", "phase")
+	driverCalls    = desc("driver_calls_total", "Calls that took memory, streams or events from the driver.")
 	resident       = desc("srs_resident", "1 for each circuit that is resident.", "kind", "sector_bytes")
 )
 
@@ -52,7 +54,7 @@ var (
 func (c *Collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		up, health, requests, queueDepth, running, phaseSeconds, phaseLongest, events, partitionStage, untaken, poolBytes,
-		deviceState, deviceBusy, deviceSeconds, devicePart, deviceCircuits, resident,
+		deviceState, deviceBusy, deviceSeconds, devicePart, deviceCircuits, devicePhase, driverCalls, resident,
 	} {
 		to <- d
 	}
@@ -86,6 +88,7 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	s.kinds(&stats)
 	s.phases(&stats)
 	s.counters(&stats.Counters)
+	s.counter(driverCalls, float64(stats.DriverCalls))
 	s.pools(&stats)
 	s.devices(&stats)
 	for _, circuit := range stats.Resident {
@@ -150,5 +153,9 @@ func (s sink) devices(stats *cuzk.Stats) {
 		s.gauge(deviceCircuits, float64(device.Circuits), device.Name, device.UUID)
 		s.counter(deviceSeconds, device.BusyTime.Seconds(), device.Name, device.UUID)
 		s.counter(devicePart, float64(device.Partitions), device.Name, device.UUID)
+		for _, phase := range device.Phases {
+			sum := phase.Sum.Seconds()
+			s <- prometheus.MustNewConstSummary(devicePhase, phase.Count, sum, nil, device.Name, device.UUID, phase.Name)
+		}
 	}
 }

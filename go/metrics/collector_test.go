@@ -27,6 +27,9 @@ func TestMetrics(t *testing.T) {
 	engine.stats.Counters.SelfCheckFailures = 7
 	engine.stats.Pools = []cuzk.PoolStats{{Name: "host", TotalBytes: 100, UsedBytes: 40, PeakBytes: 60}}
 	engine.stats.Devices = []cuzk.DeviceStats{{Name: "echo-0", UUID: "u", State: cuzk.DeviceLost, Busy: true}}
+	quotient := cuzk.PhaseStats{Count: 2, Sum: time.Second}
+	engine.stats.Devices[0].Phases = []cuzk.DevicePhase{{Name: "quotient", PhaseStats: quotient}}
+	engine.stats.DriverCalls = 9
 	engine.stats.Resident = []cuzk.Circuit{{Kind: cuzk.KindPoRep, SectorSize: 2048}}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(NewCollector(engine))
@@ -45,11 +48,19 @@ cuzk_memory_bytes{pool="host",what="used"} 40
 # HELP cuzk_device_state 0: healthy; 1: quarantined; 2: lost; 3: retired.
 # TYPE cuzk_device_state gauge
 cuzk_device_state{device="echo-0",reserved="false",uuid="u"} 2
+# HELP cuzk_device_phase_seconds Time of the device's proofs by phase.
+# TYPE cuzk_device_phase_seconds summary
+cuzk_device_phase_seconds_sum{device="echo-0",phase="quotient",uuid="u"} 1
+cuzk_device_phase_seconds_count{device="echo-0",phase="quotient",uuid="u"} 2
+# HELP cuzk_driver_calls_total Calls that took memory, streams or events from the driver.
+# TYPE cuzk_driver_calls_total counter
+cuzk_driver_calls_total 9
 # HELP cuzk_srs_resident 1 for each circuit that is resident.
 # TYPE cuzk_srs_resident gauge
 cuzk_srs_resident{kind="porep",sector_bytes="2048"} 1
 `
-	names := []string{"cuzk_queue_depth", "cuzk_memory_bytes", "cuzk_device_state", "cuzk_srs_resident"}
+	names := []string{"cuzk_queue_depth", "cuzk_memory_bytes", "cuzk_device_state", "cuzk_srs_resident",
+		"cuzk_device_phase_seconds", "cuzk_driver_calls_total"}
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(expected), names...); err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,11 @@ pub trait Backend: Send + Sync {
         BackendPools::default()
     }
 
+    /// What it has done so far. Calls no driver and never waits for a batch.
+    fn activity(&self) -> Activity {
+        Activity::default()
+    }
+
     /// Gives back idle buffers; resident circuits stay.
     fn trim(&self) {}
 
@@ -159,6 +164,29 @@ pub struct BackendPools {
     pub pinned: PoolUse,
     /// Device memory.
     pub device: PoolUse,
+}
+
+/// What a back end has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// The phases of its proofs, in their order; empty if it doesn't time them.
+    pub phases: Vec<PhaseTime>,
+    /// Counter of the whole process: calls that took device memory, pinned memory, a stream or an event from a driver.
+    /// Stands still once the pools have grown to what the work needs.
+    pub driver_calls: u64,
+}
+
+/// Time in one phase of a back end's proofs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhaseTime {
+    /// Its name, e.g. `"quotient"`.
+    pub name: &'static str,
+    /// Counter: assignments that went through it.
+    pub count: u64,
+    /// Counter: the sum of their times.
+    pub sum: Duration,
+    /// The longest so far.
+    pub max: Duration,
 }
 
 /// A control that always answers [`Answer::Continue`].

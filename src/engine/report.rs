@@ -33,6 +33,7 @@ impl Shared {
             events_waiting,
             pools: self.pool_stats(),
             devices: self.device_stats(&state),
+            driver_calls: self.devices.iter().map(|device| device.backend.activity().driver_calls).max().unwrap_or(0),
             resident,
             health: state.health.clone(),
         })
@@ -74,6 +75,7 @@ impl Shared {
             busy_time: unit.busy_time + unit.busy_since.map_or(Duration::ZERO, |since| since.elapsed()),
             partitions: unit.partitions,
             circuits: unit.resident.len() as u64,
+            phases: device.backend.activity().phases,
         });
         stats.collect()
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::event::{Health, Phase};
+use crate::backend::PhaseTime;
 use crate::circuit::CircuitId;
 
 /// State of an engine at one moment. Counters count from [`Engine::open`](super::Engine::open) on and never fall; gauges
@@ -28,6 +29,8 @@ pub struct Stats {
     pub pools: Vec<PoolStats>,
     /// Devices, the CPU included.
     pub devices: Vec<DeviceStats>,
+    /// Counter of the whole process: see [`Activity::driver_calls`](crate::backend::Activity::driver_calls).
+    pub driver_calls: u64,
     /// Circuits that are resident on a device or open on the host.
     pub resident: Vec<CircuitId>,
     /// Health.
@@ -135,6 +138,8 @@ pub struct DeviceStats {
     pub partitions: u64,
     /// Gauge: circuits resident.
     pub circuits: u64,
+    /// Where its time went, by the device's own clock; empty for the CPU.
+    pub phases: Vec<PhaseTime>,
 }
 
 /// What can be expected of a device.

@@ -95,6 +95,19 @@ pub struct DeviceStats {
     pub circuit_count: u64,
 }
 
+/// Time of one phase of a device's proofs, by the device's own clock.
+#[derive_ReprC(rename = "cuzk_device_phase")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct DevicePhase {
+    /// Which of the devices: an index into `devices`.
+    pub device: u64,
+    /// "upload", "rows", "quotient", "h", "ones", "a" or "b".
+    pub name: Bytes,
+    /// Partitions that went through it.
+    pub time: PhaseStats,
+}
+
 /// A circuit.
 #[derive_ReprC(rename = "cuzk_circuit")]
 #[repr(C)]
@@ -191,6 +204,13 @@ pub struct Stats {
     pub resident: *const CircuitOut,
     /// Elements of `resident`.
     pub resident_count: u64,
+    /// Phases of the devices' proofs, all of the first device before those of the next; none for the CPU.
+    pub device_phases: *const DevicePhase,
+    /// Elements of `device_phases`.
+    pub device_phase_count: u64,
+    /// Counter of the whole process: calls that took device memory, pinned memory, a stream or an event from the driver.
+    /// Stands still once all circuits in use were proved twice.
+    pub driver_calls: u64,
     /// What the pointers above lead to. To be freed; they are valid until then.
     pub owned: Buffer,
 }

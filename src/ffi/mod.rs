@@ -30,7 +30,7 @@ pub use abi::{
     Buffer, Bytes, Claim, Config, ErrorOut, Event, Porep, PorepClaim, Post, PostClaim, Request, Sector, Update,
     UpdateClaim, VkSource,
 };
-pub use abi_stats::{CircuitOut, Cost, DeviceStats, KindStats, PhaseStats, PoolStats, Stats};
+pub use abi_stats::{CircuitOut, Cost, DevicePhase, DeviceStats, KindStats, PhaseStats, PoolStats, Stats};
 pub use exports::*;
 pub use numbers::*;
 

@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use super::abi::{Bytes, Event};
-use super::abi_stats::{CircuitOut, Cost, DeviceStats, KindStats, PhaseStats, PoolStats, Stats};
+use super::abi_stats::{CircuitOut, Cost, DevicePhase, DeviceStats, KindStats, PhaseStats, PoolStats, Stats};
 use super::buffer::{give, keep};
 use super::numbers::{self, device_number, health_number, kind_number, log_number, task_number};
+use crate::backend::PhaseTime;
 use crate::circuit::CircuitId;
 use crate::engine::{self, Phase};
 use crate::error::Status;
@@ -102,6 +103,7 @@ pub fn stats(stats: engine::Stats) -> Stats {
         pools: stats.pools.iter().map(pool_stats).collect(),
         devices: stats.devices.iter().map(device_stats).collect(),
         resident: stats.resident.into_iter().map(circuit).collect(),
+        device_phases: device_phases(&stats.devices),
         health_reasons: stats.health.reasons.join("; "),
         _names: (stats.pools, stats.devices),
     };
@@ -146,6 +148,9 @@ pub fn stats(stats: engine::Stats) -> Stats {
         device_count: lists.devices.len() as u64,
         resident: lists.resident.as_ptr(),
         resident_count: lists.resident.len() as u64,
+        device_phases: lists.device_phases.as_ptr(),
+        device_phase_count: lists.device_phases.len() as u64,
+        driver_calls: stats.driver_calls,
         owned: keep(lists),
     }
 }
@@ -170,6 +175,7 @@ struct Lists {
     pools: Vec<PoolStats>,
     devices: Vec<DeviceStats>,
     resident: Vec<CircuitOut>,
+    device_phases: Vec<DevicePhase>,
     /// Where the names are.
     _names: (Vec<engine::PoolStats>, Vec<engine::DeviceStats>),
 }
@@ -197,6 +203,17 @@ fn device_stats(device: &engine::DeviceStats) -> DeviceStats {
         partition_count: device.partitions,
         circuit_count: device.circuits,
     }
+}
+
+fn device_phases(devices: &[engine::DeviceStats]) -> Vec<DevicePhase> {
+    let phases =
+        (0u64..).zip(devices).flat_map(|(device, stats)| stats.phases.iter().map(move |phase| (device, phase)));
+    let time = |phase: &PhaseTime| PhaseStats {
+        count: phase.count,
+        sum_ns: nanoseconds(phase.sum),
+        max_ns: nanoseconds(phase.max),
+    };
+    phases.map(|(device, phase)| DevicePhase { device, name: borrowed(phase.name), time: time(phase) }).collect()
 }
 
 fn circuit(circuit: CircuitId) -> CircuitOut {

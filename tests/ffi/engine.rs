@@ -101,6 +101,15 @@ fn a_request_becomes_a_proof() {
     // SAFETY: the library's list, not freed yet.
     let resident = unsafe { *stats.resident };
     assert_eq!((resident.kind, resident.sector_size), (CUZK_KIND_UPDATE.into(), 2048));
+    // SAFETY: as above.
+    let phases = unsafe { std::slice::from_raw_parts(stats.device_phases, stats.device_phase_count as usize) };
+    // SAFETY: as above.
+    let devices = unsafe { std::slice::from_raw_parts(stats.devices, stats.device_count as usize) };
+    assert!(!phases.is_empty() && stats.driver_calls == 1, "one load");
+    for phase in phases {
+        assert_eq!(phase.time.count, devices[phase.device as usize].partition_count);
+    }
+    assert_eq!(phases.iter().map(|phase| phase.time.count).sum::<u64>(), event.partition_count);
     assert_eq!(cuzk_free(&mut stats.owned), CUZK_OK);
     close(engine);
     assert_eq!(testing::cuzk_testing_live_buffers(), live);

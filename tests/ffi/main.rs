@@ -123,6 +123,7 @@ fn layouts_are_those_of_c() {
     size("phase_stats", size_of::<PhaseStats>());
     size("pool_stats", size_of::<PoolStats>());
     size("device_stats", size_of::<DeviceStats>());
+    size("device_phase", size_of::<DevicePhase>());
     size("circuit", size_of::<CircuitOut>());
     size("stats", size_of::<Stats>());
     let dir = tempfile::tempdir().unwrap();

@@ -18,7 +18,9 @@ use super::sums::Of;
 use super::sys::Curve;
 use super::turn::Turns;
 use crate::assignment::{Assignment, Layout};
-use crate::backend::{Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PoolUse, Sums, Uncontrolled};
+use crate::backend::{
+    Activity, Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PoolUse, Sums, Uncontrolled,
+};
 use crate::error::{Error, Result};
 
 /// Longest wait for a device thread to end.
@@ -343,6 +345,10 @@ impl Backend for CudaBackend {
         })
     }
 
+    fn activity(&self) -> Activity {
+        self.shared.with_stats(|stats| Activity { phases: stats.times.to_vec(), driver_calls: stats.calls.total() })
+    }
+
     /// Waits for its turn.
     fn trim(&self) {
         if let Err(error) = self.converse(Work::Trim, &mut Caller::new(&Uncontrolled, None, 1, false), None) {
@@ -386,6 +392,10 @@ impl Backend for Inside<'_> {
 
     fn pools(&self) -> BackendPools {
         self.backend.pools()
+    }
+
+    fn activity(&self) -> Activity {
+        self.backend.activity()
     }
 }
 

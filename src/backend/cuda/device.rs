@@ -14,6 +14,7 @@ use super::resident::Resident;
 use super::stats::{Calls, CudaStats, Health, Phases};
 use super::sums::{Of, RESULT_BYTES};
 use super::sys::{self, device_memory, CudaError, DeviceInfo, Event, MsmStreams, Ntt, Stream};
+use crate::backend::PhaseTime;
 use crate::error::{Error, Result};
 
 /// Bytes that are read from a file at a time.
@@ -90,6 +91,7 @@ impl Shared {
             failures: 0,
             urgent_batches: 0,
             last: Phases::default(),
+            times: Phases::NAMES.map(|name| PhaseTime { name, ..PhaseTime::default() }),
             calls: Calls::default(),
         };
         let label = format!("{uuid} ({})", info.name);

@@ -283,7 +283,7 @@ impl Proof<'_> {
             results.to_vec()
         };
         let phases = self.phases()?;
-        self.device.shared.with_stats(|stats| stats.last = phases);
+        self.device.shared.with_stats(|stats| stats.observe(phases));
         let plans = self.device.sums.iter().map(|of| (*of, self.plan().msm(*of).plan)).collect();
         Ok(RawSums { bytes, plans })
     }
@@ -293,8 +293,7 @@ impl Proof<'_> {
         for (phase, ms) in ms.iter_mut().enumerate() {
             *ms = f64::from(self.lane.borders[phase + 1].ms_since(&self.lane.borders[phase])?);
         }
-        let [upload_ms, rows_ms, quotient_ms, h_ms, ones_ms, a_ms, b_ms] = ms;
-        Ok(Phases { upload_ms, rows_ms, quotient_ms, h_ms, ones_ms, a_ms, b_ms })
+        Ok(Phases::from_ms(ms))
     }
 }
 

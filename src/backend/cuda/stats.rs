@@ -1,6 +1,8 @@
 //! What a device tells of itself.
 
 use super::config::Uuid;
+use crate::backend::PhaseTime;
+use std::time::Duration;
 
 /// Whether a device can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,21 @@ pub struct Phases {
     pub a_ms: f64,
     /// Full-size part of B_G2.
     pub b_ms: f64,
+}
+
+impl Phases {
+    /// Names in the order of [`Phases::ms`].
+    pub const NAMES: [&'static str; 7] = ["upload", "rows", "quotient", "h", "ones", "a", "b"];
+
+    /// The phases from their milliseconds, in order.
+    pub(super) fn from_ms([upload_ms, rows_ms, quotient_ms, h_ms, ones_ms, a_ms, b_ms]: [f64; 7]) -> Self {
+        Phases { upload_ms, rows_ms, quotient_ms, h_ms, ones_ms, a_ms, b_ms }
+    }
+
+    /// Milliseconds in order.
+    pub fn ms(&self) -> [f64; 7] {
+        [self.upload_ms, self.rows_ms, self.quotient_ms, self.h_ms, self.ones_ms, self.a_ms, self.b_ms]
+    }
 }
 
 /// Counters and gauges of one device.
@@ -65,6 +82,8 @@ pub struct CudaStats {
     pub urgent_batches: u64,
     /// Phases of the last proof.
     pub last: Phases,
+    /// All proofs: how many went through the phases, and the time in each.
+    pub times: [PhaseTime; 7],
     /// Calls of the whole process that took memory, streams or events from the driver.
     pub calls: Calls,
 }
@@ -80,4 +99,22 @@ pub struct Calls {
     pub streams: u64,
     /// cudaEventCreate.
     pub events: u64,
+}
+
+impl Calls {
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.device_allocations + self.pinned_allocations + self.streams + self.events
+    }
+}
+
+impl CudaStats {
+    /// Counts the phases of one proof.
+    pub(super) fn observe(&mut self, phases: Phases) {
+        self.last = phases;
+        for ((time, name), ms) in self.times.iter_mut().zip(Phases::NAMES).zip(phases.ms()) {
+            let took = Duration::from_secs_f64(ms.max(0.0) / 1e3);
+            *time = PhaseTime { name, count: time.count + 1, sum: time.sum + took, max: time.max.max(took) };
+        }
+    }
 }

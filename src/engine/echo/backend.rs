@@ -1,14 +1,16 @@
 //! A stand-in for a GPU: the CPU's arithmetic, a GPU's faults.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::faults::{Echo, Hold};
 use super::options::{EchoCallKind, EchoFaultKind, EchoOptions};
 use crate::assignment::Assignment;
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PoolUse, Sums, Uncontrolled};
+use crate::backend::{
+    Activity, Answer, Backend, BackendPools, Circuit, Control, Done, Footprint, PhaseTime, PoolUse, Sums, Uncontrolled,
+};
 use crate::circuit::Kind;
 use crate::engine::logs::Sink;
 use crate::engine::pools::pool;
@@ -30,6 +32,9 @@ pub(super) struct EchoBackend {
     lost: AtomicBool,
     /// As a GPU's back end it serves one caller after the other; who is inside a call uses the control's handle.
     in_call: AtomicBool,
+    /// Loads, which take memory as a GPU's do.
+    loads: AtomicU64,
+    proving: Mutex<PhaseTime>,
 }
 
 /// Ends a call when it is dropped.
@@ -57,6 +62,8 @@ impl EchoBackend {
             cpu,
             lost: AtomicBool::new(false),
             in_call: AtomicBool::new(false),
+            loads: AtomicU64::new(0),
+            proving: Mutex::new(PhaseTime { name: "echo", ..PhaseTime::default() }),
         })
     }
 
@@ -72,6 +79,15 @@ impl EchoBackend {
     fn enter(&self) -> InCall<'_> {
         assert!(!self.in_call.swap(true, Ordering::Relaxed), "{} is called from inside a call", self.name);
         InCall(&self.in_call)
+    }
+
+    fn timed(&self, prove: impl FnOnce() -> Result<Sums>) -> Result<Sums> {
+        let start = Instant::now();
+        let sums = prove();
+        let took = start.elapsed();
+        let mut time = self.proving.lock().unwrap_or_else(PoisonError::into_inner);
+        *time = PhaseTime { count: time.count + 1, sum: time.sum + took, max: time.max.max(took), ..*time };
+        sums
     }
 
     fn is_lost(&self) -> bool {
@@ -161,6 +177,7 @@ impl EchoBackend {
             return Err(Error::OutOfMemory { budget: self.name.clone(), needed: 2, free: 1 });
         }
         self.cpu.load(circuit, &Uncontrolled)?;
+        self.loads.fetch_add(1, Ordering::Relaxed);
         control.progress(1, 1);
         Ok(())
     }
@@ -181,7 +198,7 @@ impl EchoBackend {
         for (i, assignment) in assignments.iter().enumerate() {
             let sums = match items.dropped[i] {
                 true => Err(Error::Cancelled),
-                false => self.prove_one(circuit, assignment, &mut items, i),
+                false => self.timed(|| self.prove_one(circuit, assignment, &mut items, i)),
             };
             done(i, sums);
         }
@@ -229,6 +246,12 @@ impl Backend for EchoBackend {
         let used_bytes = self.cpu.memory().resident_bytes;
         let device = PoolUse { total_bytes: DEVICE_BYTES, used_bytes, peak_bytes: used_bytes };
         BackendPools { device, ..BackendPools::default() }
+    }
+
+    fn activity(&self) -> Activity {
+        let proving = *self.proving.lock().unwrap_or_else(PoisonError::into_inner);
+        let phases = self.number.map(|_| proving);
+        Activity { phases: phases.into_iter().collect(), driver_calls: self.loads.load(Ordering::Relaxed) }
     }
 
     fn trim(&self) {
