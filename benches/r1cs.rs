@@ -1,7 +1,8 @@
 //! Records the blank production circuits: repeats, ports, sizes, seconds and peak memory of each.
 //!
 //! `cargo bench --bench r1cs` runs 32 GiB and 64 GiB of all kinds; circuit names as arguments (`-- porep-32gib`) run those.
-//! Each circuit has a process of its own, so that its peak memory is its own.
+//! Each circuit has a process of its own, so that its peak memory is its own. `-- counts` prints the table of
+//! src/engine/counts.rs instead, `-- counts porep-8mib` a line of it.
 
 use std::collections::HashSet;
 use std::process::{Command, ExitCode};
@@ -35,6 +36,7 @@ const EXPECTED: [(&str, u32, u32, usize); 4] = [
 ];
 
 const CHILD: &str = "--in-this-process";
+const COUNTS: &str = "counts";
 
 fn main() -> ExitCode {
     // cargo passes `--bench` to every bench target.
@@ -44,6 +46,12 @@ fn main() -> ExitCode {
             print(named(name));
             return ExitCode::SUCCESS;
         }
+    }
+    if let Some((COUNTS, names)) = args.split_first().map(|(first, names)| (first.as_str(), names)) {
+        let all = Kind::ALL.into_iter().flat_map(|kind| CircuitId::SECTOR_SIZES.map(|size| circuit(kind, size)));
+        let wanted = |id: &CircuitId| names.is_empty() || names.contains(&id.to_string());
+        all.filter(wanted).for_each(print_counts);
+        return ExitCode::SUCCESS;
     }
     let production = Kind::ALL.into_iter().flat_map(|kind| [32 << 30, 64 << 30].map(|size| circuit(kind, size)));
     let circuits: Vec<CircuitId> = match args.is_empty() {
@@ -107,6 +115,24 @@ fn print(id: CircuitId) {
     println!("| {} |", cells.join(" | "));
     let hex: String = r1cs.structural_hash().iter().map(|byte| format!("{byte:02x}")).collect();
     eprintln!("    (\"{id}\", \"{hex}\"),");
+}
+
+/// A line of the table that sizes follow from: inputs with ONE, aux, lg of the domain, points of queries A and B, full-size
+/// aux, bytes of R1CS and layout in memory, and of the R1CS's file.
+fn print_counts(id: CircuitId) {
+    let r1cs = id.record_pinned().expect("a recording");
+    let layout = id.layout(&r1cs).expect("the pinned layout");
+    let counts = r1cs.query_counts();
+    let dir = tempfile::tempdir().expect("a folder");
+    let cache = Cache::new(dir.path());
+    cache.store(&id.to_string(), &r1cs).expect("a file");
+    let file_bytes = std::fs::metadata(cache.path(&id.to_string())).expect("a file").len();
+    let memory = r1cs.bytes_used() + layout.bytes_used() as u64;
+    let (aux, lg_domain, full) = (r1cs.aux_count, r1cs.lg_domain_size(), layout.full_count());
+    println!(
+        "    (\"{id}\", {}, {aux}, {lg_domain}, {}, {}, {full}, {memory}, {file_bytes}),",
+        counts.ic, counts.a, counts.b
+    );
 }
 
 /// What `work` gives, and the CPU seconds of this process that it takes. (Nothing here waits or has a second thread.)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Links the archive in every way that Go has, with GNU ld and with lld, into a program that holds a second Rust library which
-# isn't isolated (tests/link), and runs it. Needs `make demo`, `make archive` and `make archive-testing` before.
+# Links the archive in every way that Go has, with GNU ld and lld, and with gold and mold where they are installed, into a
+# program that holds a second Rust library which isn't isolated (tests/link), and runs it. Needs `make demo`, `make archive` and
+# `make archive-testing` before.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -19,12 +20,20 @@ build() {
     local name=$1 linker=$2 extra=$3
     shift 3
     local flags="-Wl,-z,defs $extra"
-    if [[ $linker == lld ]]; then flags="$flags $lld"; fi
+    case $linker in
+    ld) ;;
+    lld) flags="$flags $lld" ;;
+    *) flags="$flags -fuse-ld=$linker" ;;
+    esac
     (cd tests/link/program && go build -o "$out/$name" -ldflags "-linkmode=external -extldflags '$flags'" "$@" .)
 }
 
 unset CGO_LDFLAGS_ALLOW CGO_LDFLAGS
-for linker in ld lld; do
+linkers=(ld lld)
+for linker in gold mold; do
+    if command -v "ld.$linker" >/dev/null; then linkers+=("$linker"); fi
+done
+for linker in "${linkers[@]}"; do
     build "default-$linker" "$linker" -no-pie -tags cuzk_testing
     build "race-$linker" "$linker" -no-pie -tags cuzk_testing -race
     build "pie-$linker" "$linker" "" -tags cuzk_testing -buildmode=pie

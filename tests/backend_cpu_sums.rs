@@ -149,8 +149,12 @@ fn a_dropped_load_leaves_nothing_and_can_be_repeated() {
     let whole = Script::default();
     backend.load(&fixture.circuit, &whole).unwrap();
     backend.unload(&fixture.circuit);
-    assert!(whole.asked() > 8, "{} questions", whole.asked());
-    for at in 0..whole.asked() {
+    let questions = whole.asked();
+    assert!(questions > 8, "{questions} questions");
+    let told = whole.progress.into_inner().unwrap();
+    assert!(told.len() >= 4 && told.is_sorted_by(|one, next| one.0 < next.0 && one.1 == next.1), "{told:?}");
+    assert!(told[0].0 > 0 && told.last().is_some_and(|(done, total)| done == total), "{told:?}");
+    for at in 0..questions {
         let script = Script::answering([(at, Answer::Drop(vec![0]))]);
         assert_eq!(backend.load(&fixture.circuit, &script), Err(Error::Cancelled), "question {at}");
         assert_eq!(script.asked(), at + 1);

@@ -19,4 +19,4 @@ pub mod update;
 pub use cuzk_reference::ReferenceCircuit;
 pub(crate) use cuzk_reference::ReferenceTree;
 pub use id::{Blocks, CircuitId, Kind};
-pub use request::{CheckedProofs, Partition, Request, VanillaProofs};
+pub use request::{CheckedProofs, GoOn, Partition, Request, VanillaProofs};

@@ -21,6 +21,7 @@ use storage_proofs_post::fallback::{
 use super::decode::{check_byte_limit, ensure_count, from_bincode, poseidon, List, MerklePath, Node, Place, TreeShape};
 use super::reference::{replica_path, Guarded, ReferenceCircuit, ReferenceTree};
 use super::registered::{post_circuit, prover_id};
+use super::request::{still, GoOn};
 use super::CircuitId;
 use crate::error::{Error, Result};
 
@@ -121,9 +122,10 @@ impl Post {
     /// Checks the hashes on all paths: with [`Post::decode`], all of the vanilla proof is then known to be true. A builder
     /// that computes these hashes while it synthesises need not call it. Parallel over sectors and challenges, in the
     /// caller's rayon pool. Blocks: 20 core-seconds for 2,349 sectors of 32 GiB. Errors: INVALID naming the place.
-    pub fn check_hashes(&self) -> Result<()> {
+    pub fn check_hashes(&self, go_on: GoOn<'_>) -> Result<()> {
         self.sectors.par_iter().enumerate().try_for_each(|(i, sector)| {
             sector.paths.par_iter().enumerate().try_for_each(|(n, (_, path))| {
+                still(go_on)?;
                 let place = Place { field: FIELD, partition: i, challenge: n };
                 place.require("inclusion_proofs", path.check_poseidon())
             })

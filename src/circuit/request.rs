@@ -13,7 +13,7 @@ use super::post::{Post, PostRequest};
 use super::reference::{Guarded, ReferenceCircuit};
 use super::update::{Update, UpdateRequest};
 use super::CircuitId;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What a caller asks to be proved.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,17 @@ pub enum VanillaProofs {
 /// Vanilla proofs that are true: the circuits made from them are satisfied.
 #[derive(Debug)]
 pub struct CheckedProofs(VanillaProofs);
+
+/// Asked by a check whether it should go on, from any of its threads.
+pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Errors: CANCELLED if `go_on` says no.
+pub(super) fn still(go_on: GoOn<'_>) -> Result<()> {
+    match go_on() {
+        true => Ok(()),
+        false => Err(Error::Cancelled),
+    }
+}
 
 /// One partition of checked proofs.
 #[derive(Clone, Copy, Debug)]
@@ -87,16 +98,22 @@ impl VanillaProofs {
     /// Checks the hashes of all partitions, in the caller's rayon pool.
     /// Blocks: 2.8 core-seconds for a PoRep of 32 GiB, 20 for a full WindowPoSt. Errors: INVALID naming the place.
     pub fn check(self) -> Result<CheckedProofs> {
-        (0..self.partition_count()).into_par_iter().try_for_each(|k| self.check_hashes(k))?;
+        self.check_while(&|| true)
+    }
+
+    /// The same; `go_on` is asked before each challenge, every 15 ms of a core or so.
+    /// Errors: INVALID naming the place; CANCELLED if it says no.
+    pub fn check_while(self, go_on: GoOn<'_>) -> Result<CheckedProofs> {
+        (0..self.partition_count()).into_par_iter().try_for_each(|k| self.check_hashes(k, go_on))?;
         Ok(CheckedProofs(self))
     }
 
-    /// Checks the hashes of partition `k`. Errors: INVALID naming the place.
-    pub fn check_hashes(&self, k: usize) -> Result<()> {
+    /// Checks the hashes of partition `k`. Errors: INVALID naming the place; CANCELLED if `go_on` says no.
+    pub fn check_hashes(&self, k: usize, go_on: GoOn<'_>) -> Result<()> {
         match self {
-            VanillaProofs::Porep(porep) => porep.check_hashes(k),
-            VanillaProofs::Update(update) => update.check_hashes(k),
-            VanillaProofs::Post(post) => post.check_hashes(),
+            VanillaProofs::Porep(porep) => porep.check_hashes(k, go_on),
+            VanillaProofs::Update(update) => update.check_hashes(k, go_on),
+            VanillaProofs::Post(post) => post.check_hashes(go_on),
         }
     }
 

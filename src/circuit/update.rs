@@ -24,6 +24,7 @@ use super::decode::{
 };
 use super::reference::{data_path, replica_path, Guarded, ReferenceCircuit, ReferenceTree};
 use super::registered::{partition_count, update_circuit};
+use super::request::{still, GoOn};
 use super::CircuitId;
 use crate::error::{Error, Result};
 
@@ -123,10 +124,11 @@ impl Update {
     /// Checks the hashes of partition `k`: with [`Update::decode`], all of its vanilla proof is then known to be true.
     /// A builder that computes these hashes while it synthesises need not call it. Parallel over challenges, in the
     /// caller's rayon pool. Errors: INVALID naming the place.
-    pub fn check_hashes(&self, k: usize) -> Result<()> {
+    pub fn check_hashes(&self, k: usize, go_on: GoOn<'_>) -> Result<()> {
         let partition = &self.partitions[k];
         let apex = Apex::of(&self.params);
         partition.challenge_proofs.par_iter().enumerate().try_for_each(|(i, challenge)| {
+            still(go_on)?;
             let place = Place { field: FIELD, partition: k, challenge: i };
             place.require("proof_r_old", challenge.proof_r_old.check_poseidon())?;
             place.require("proof_r_new", challenge.proof_r_new.check_poseidon())?;

@@ -132,7 +132,7 @@ impl Shared {
             }
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let stuck = self.devices.iter().filter(|device| device.silence(self.start).is_some());
+        let stuck = self.devices.iter().filter(|device| device.silence(&self.clock).is_some());
         let stuck: Vec<&str> = stuck.map(|device| device.name()).collect();
         match stuck.is_empty() {
             true => Ok(()),

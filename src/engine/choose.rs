@@ -242,7 +242,7 @@ impl Shared {
         }
         let items = turns.into_iter().map(|turn| self.take(state, d, turn)).collect();
         state.counters.batches += 1;
-        Batch { opened, items }
+        Batch { opened, class: first.0.class, items }
     }
 
     /// Moves a ready partition onto device `d`.
@@ -253,7 +253,7 @@ impl Shared {
         let part = &mut job.parts[turn.1 as usize];
         let PartState::Ready(seat) = &part.state else { unreachable!("partitions in `ready` are ready") };
         let seat = Arc::clone(seat);
-        let life = Arc::clone(&job.life);
+        let (life, breaks) = (Arc::clone(&job.life), part.breaks);
         let (_, waited) = part.enter(PartState::Proving { device: d, epoch, seat: Arc::clone(&seat) });
         if self.devices[d].fallback && !std::mem::replace(&mut job.on_fallback, true) {
             state.counters.cpu_fallbacks += 1;
@@ -261,7 +261,7 @@ impl Shared {
             log::warn!("job {}: {kind} is proved on the CPU, since no device can", turn.0.number);
         }
         state.observe(turn.0.number, Phase::Wait, waited);
-        Item { number: turn.0.number, part: turn.1 as usize, epoch, life, seat }
+        Item { number: turn.0.number, part: turn.1 as usize, epoch, breaks, life, seat }
     }
 
     /// The urgent work of a device that is inside a call: a WinningPoSt, to be loaded first or proved.
@@ -307,31 +307,51 @@ impl Shared {
     pub fn set_flags(&self, state: &mut State) {
         let waiting: Vec<PartTurn> =
             state.ready.iter().copied().filter(|turn| state.opened_of(turn.0.number).is_some()).collect();
+        let making_way = self.making_way(state, &waiting);
         for (d, device) in self.devices.iter().enumerate() {
-            let any = |class: Class| {
-                let mut turns = waiting.iter().filter(|turn| turn.0.class == class);
-                turns.any(|turn| {
-                    let loading = state.opened_of(turn.0.number).map(|opened| opened.circuit.id());
-                    let here = loading.is_some_and(|circuit| state.units[d].is_loading(circuit));
-                    !here
-                        && !state.units[d].is_crowded
-                        && self.may_prove(state, d, *turn)
-                        && !self.is_free_elsewhere(state, d, *turn)
-                })
-            };
-            device.urgent.store(any(Class::Winning), Ordering::Relaxed);
-            device.window.store(any(Class::Window), Ordering::Relaxed);
+            let mut winning = waiting.iter().filter(|turn| turn.0.class == Class::Winning);
+            let urgent =
+                winning.any(|turn| self.is_for_call(state, d, *turn) && !self.is_free_elsewhere(state, Some(d), *turn));
+            device.urgent.store(urgent, Ordering::Relaxed);
+            device.window.store(making_way.contains(&d), Ordering::Relaxed);
             let nested = !state.units[d].is_crowded && waiting.iter().any(|turn| self.is_at_hand(state, d, *turn));
             device.nested.store(nested, Ordering::Relaxed);
         }
     }
 
-    /// Whether an idle device can take this partition, or one that is loading its circuit.
-    fn is_free_elsewhere(&self, state: &State, d: usize, turn: PartTurn) -> bool {
+    /// Whether a call that device `d` is in could make way for this partition.
+    fn is_for_call(&self, state: &State, d: usize, turn: PartTurn) -> bool {
+        let circuit = state.opened_of(turn.0.number).map(|opened| opened.circuit.id());
+        let here = circuit.is_some_and(|circuit| state.units[d].is_loading(circuit));
+        !here && !state.units[d].is_crowded && self.may_prove(state, d, turn)
+    }
+
+    /// Devices whose bulk makes way for WindowPoSts: one for each of those that wait, best one that has its circuit.
+    fn making_way(&self, state: &State, waiting: &[PartTurn]) -> Vec<usize> {
+        let mut chosen = Vec::new();
+        for turn in waiting.iter().filter(|turn| turn.0.class == Class::Window) {
+            let can = |d: &usize| {
+                let in_load = !state.units[*d].loading.is_empty();
+                self.is_for_call(state, *d, *turn)
+                    && !chosen.contains(d)
+                    && !state.proves_post(*d)
+                    && (!in_load || self.is_at_hand(state, *d, *turn))
+            };
+            if self.is_free_elsewhere(state, None, *turn) {
+                continue;
+            }
+            let able = (0..self.devices.len()).filter(can);
+            chosen.extend(able.min_by_key(|d| !self.is_at_hand(state, *d, *turn)));
+        }
+        chosen
+    }
+
+    /// Whether an idle device other than `d` can take this partition, or one that is loading its circuit.
+    fn is_free_elsewhere(&self, state: &State, d: Option<usize>, turn: PartTurn) -> bool {
         let circuit = state.opened_of(turn.0.number).map(|opened| opened.circuit.id());
         state.units.iter().enumerate().any(|(other, unit)| {
             let loading = circuit.is_some_and(|circuit| unit.is_loading(circuit));
-            other != d && (unit.busy_since.is_none() || loading) && self.may_prove(state, other, turn)
+            Some(other) != d && (unit.busy_since.is_none() || loading) && self.may_prove(state, other, turn)
         })
     }
 }
@@ -354,6 +374,13 @@ impl State {
     /// Whether a job proves the opened circuit `id`.
     fn is_of(&self, number: u64, id: u64) -> bool {
         self.opened_of(number).is_some_and(|opened| opened.circuit.id() == id)
+    }
+
+    /// Whether device `d` is proving a PoSt.
+    fn proves_post(&self, d: usize) -> bool {
+        let posts = self.active.iter().take_while(|turn| turn.class < Class::Bulk);
+        let mut parts = posts.filter_map(|turn| self.jobs.get(&turn.number)).flat_map(|job| &job.parts);
+        parts.any(|part| matches!(part.state, PartState::Proving { device, .. } if device == d))
     }
 
     fn is_alone(&self, (turn, part): PartTurn) -> bool {

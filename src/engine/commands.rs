@@ -28,12 +28,14 @@ impl Shared {
         }
     }
 
-    /// Some once a circuit is resident on every device that proves it.
+    /// Some once a circuit is resident on every device that proves it, or if there is none.
     fn is_loaded(&self, state: &State, circuit: CircuitId) -> Option<Result<()>> {
+        let able: Vec<usize> = (0..self.devices.len()).filter(|&d| self.can_prove(state, d, circuit.kind())).collect();
+        if able.is_empty() {
+            return Some(Err(self.no_device()));
+        }
         let id = state.opened(circuit)?.circuit.id();
-        let mut able = (0..self.devices.len()).filter(|&d| self.can_prove(state, d, circuit.kind()));
-        let all = able.all(|d| state.units[d].resident.contains_key(&id));
-        all.then_some(Ok(()))
+        able.into_iter().all(|d| state.units[d].resident.contains_key(&id)).then_some(Ok(()))
     }
 
     /// Some once a circuit is neither open nor resident. Waits for those who use it.
@@ -63,8 +65,10 @@ impl Shared {
 
     /// Some once devices have unloaded what no name stands for any more.
     fn no_leftovers(&self, state: &State) -> Option<Result<()>> {
-        let mut resident = state.units.iter().flat_map(|unit| unit.resident.keys());
-        let unloading = state.units.iter().any(|unit| unit.unloading > 0);
+        // What is out of service gives nothing back.
+        let healthy = || state.units.iter().filter(|unit| unit.is_healthy());
+        let mut resident = healthy().flat_map(|unit| unit.resident.keys());
+        let unloading = healthy().any(|unit| unit.unloading > 0);
         let leftover = resident.any(|id| !state.is_named(*id)) || unloading;
         (!leftover).then_some(Ok(()))
     }

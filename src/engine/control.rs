@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::choose::Order;
 use super::device::Batch;
+use super::job::Class;
 use super::residency::Opened;
 use super::shared::{Shared, State};
 use crate::backend::{Answer, Backend, Control};
@@ -18,9 +19,15 @@ pub(super) struct ProveControl<'a> {
     may_yield: bool,
     /// By item: finished, or told to be dropped.
     settled: Mutex<Vec<bool>>,
-    /// Its unfinished items are to be given back.
+    /// An item is finished and a WindowPoSt waited then: the rest is to be given back.
     abandon: AtomicBool,
+    /// Whether a WindowPoSt may have partitions dropped that are being proved.
+    may_break: bool,
 }
+
+/// Times that a partition is dropped half-way for the sake of WindowPoSts. From then on they go before the next partition,
+/// so that a stream of them can't keep one from ever being finished.
+const MAX_BREAKS: u32 = 2;
 
 /// Of a load.
 pub(super) struct LoadControl<'a> {
@@ -33,14 +40,14 @@ pub(super) struct LoadControl<'a> {
 impl<'a> ProveControl<'a> {
     pub fn new(shared: &'a Arc<Shared>, device: usize, batch: &'a Batch, may_yield: bool) -> Self {
         let settled = Mutex::new(vec![false; batch.items.len()]);
-        ProveControl { shared, device, batch, may_yield, settled, abandon: AtomicBool::new(false) }
+        let may_break = batch.items.iter().all(|item| item.breaks < MAX_BREAKS);
+        ProveControl { shared, device, batch, may_yield, settled, abandon: AtomicBool::new(false), may_break }
     }
 
-    /// Notes that item `i` is finished. A WindowPoSt goes before the next partition: the rest is given back then.
+    /// Notes that item `i` is finished.
     pub fn finished(&self, i: usize) {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)[i] = true;
-        let device = &self.shared.devices[self.device];
-        if device.window.load(Ordering::Relaxed) && !self.is_urgent() {
+        if self.window_waits() {
             self.abandon.store(true, Ordering::Relaxed);
         }
     }
@@ -49,12 +56,17 @@ impl<'a> ProveControl<'a> {
         self.batch.opened.is_winning
     }
 
+    /// Whether a WindowPoSt waits that goes before this batch.
+    fn window_waits(&self) -> bool {
+        self.batch.class == Class::Bulk && self.shared.devices[self.device].window.load(Ordering::Relaxed)
+    }
+
     /// Items that nobody waits for any more, or all if the batch is given up. Each is named once.
     fn drops(&self) -> Vec<usize> {
         let device = &self.shared.devices[self.device];
         // Inside a load nothing can be put in between, so a batch there makes way.
         let urgent = !self.may_yield && !self.is_urgent() && device.urgent.load(Ordering::Relaxed);
-        let all = urgent || self.abandon.load(Ordering::Relaxed);
+        let all = urgent || self.abandon.load(Ordering::Relaxed) || self.may_break && self.window_waits();
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let dropped = |i: &usize| !settled[*i] && (all || self.batch.items[*i].life.has_ended());
         let drops: Vec<usize> = (0..self.batch.items.len()).filter(dropped).collect();
@@ -66,7 +78,7 @@ impl<'a> ProveControl<'a> {
 impl Control for ProveControl<'_> {
     fn ask(&self) -> Answer {
         let device = &self.shared.devices[self.device];
-        device.touch(self.shared.start);
+        device.touch(&self.shared.clock);
         let drops = self.drops();
         if !drops.is_empty() {
             return Answer::Drop(drops);
@@ -99,7 +111,7 @@ impl<'a> LoadControl<'a> {
 impl Control for LoadControl<'_> {
     fn ask(&self) -> Answer {
         let device = &self.shared.devices[self.device];
-        device.touch(self.shared.start);
+        device.touch(&self.shared.clock);
         if self.is_unwanted() {
             return Answer::Drop(vec![0]);
         }

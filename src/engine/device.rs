@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::budget::{Budget, Reservation};
 use super::choose::Order;
+use super::clock::Clock;
 use super::config::{Config, DEFAULT_DEVICE_RESERVE_BYTES};
 use super::control::{LoadControl, ProveControl};
-use super::job::{Life, Seat};
+use super::job::{Class, Life, Seat};
 use super::logs;
 use super::outcome::panicked;
 use super::pools::STACK_BYTES;
@@ -22,6 +23,8 @@ use crate::error::{Error, Result};
 
 /// Panics in a row after which a device gets nothing more to do.
 const MAX_PANICS: u32 = 3;
+/// Batches after which a device that ran out of memory is tried with twice as many partitions: others may have used it.
+const BATCHES_WITHIN: u32 = 32;
 
 /// A device, as far as it doesn't change; and its flags, which a running call looks at without the engine's lock.
 pub(super) struct Device {
@@ -42,7 +45,12 @@ pub(super) struct Device {
     calls: AtomicU32,
     /// Milliseconds from the engine's start to the last question.
     asked_ms: AtomicU64,
+    /// The call that is under way asks nothing: an unload or a trim.
+    mute: AtomicBool,
 }
+
+/// How long a call that asks nothing may take: what it gives back to the driver may be gigabytes of pinned memory.
+const MUTE_LIMIT: Duration = Duration::from_secs(60);
 
 /// A device, as far as it changes.
 pub(super) struct Unit {
@@ -58,6 +66,8 @@ pub(super) struct Unit {
     pub partitions: u64,
     /// Most partitions of a batch, after it ran out of memory.
     pub batch_limit: usize,
+    /// Batches since then.
+    pub batches_within: u32,
     /// Panics since the last proof.
     pub panics: u32,
     /// A panic left the back end in an unknown state: everything is unloaded and the thread started anew.
@@ -83,6 +93,8 @@ pub(super) type Inside<'a> = Option<&'a dyn Backend>;
 /// Partitions of one circuit that are proved together.
 pub(super) struct Batch {
     pub opened: Arc<Opened>,
+    /// The most urgent among them.
+    pub class: Class,
     pub items: Vec<Item>,
 }
 
@@ -91,6 +103,8 @@ pub(super) struct Item {
     pub number: u64,
     pub part: usize,
     pub epoch: u64,
+    /// Times that it was dropped half-way before.
+    pub breaks: u32,
     pub life: Arc<Life>,
     pub seat: Arc<Seat>,
 }
@@ -116,6 +130,7 @@ impl Device {
             nested: AtomicBool::new(false),
             calls: AtomicU32::new(0),
             asked_ms: AtomicU64::new(0),
+            mute: AtomicBool::new(false),
         }
     }
 
@@ -128,36 +143,48 @@ impl Device {
     }
 
     /// Notes a question.
-    pub fn touch(&self, start: Instant) {
-        self.asked_ms.store(start.elapsed().as_millis() as u64, Ordering::Relaxed);
+    pub fn touch(&self, clock: &Clock) {
+        self.asked_ms.store(clock.now().as_millis() as u64, Ordering::Relaxed);
+    }
+
+    /// How long the call that is under way may go without a question.
+    pub fn hang_limit(&self) -> Duration {
+        let limit = self.backend.hang_limit();
+        match self.mute.load(Ordering::Relaxed) {
+            true => limit.max(MUTE_LIMIT),
+            false => limit,
+        }
     }
 
     /// How long ago the last question was, if a call is under way.
-    pub fn silence(&self, start: Instant) -> Option<Duration> {
-        let now = start.elapsed().as_millis() as u64;
+    pub fn silence(&self, clock: &Clock) -> Option<Duration> {
+        let now = clock.now().as_millis() as u64;
         let silent = now.saturating_sub(self.asked_ms.load(Ordering::Relaxed));
         (self.calls.load(Ordering::Relaxed) > 0).then(|| Duration::from_millis(silent))
     }
 
-    /// Calls the back end; a panic of it becomes an error. `start` is the engine's.
-    fn call<R>(&self, start: Instant, what: &str, call: impl FnOnce(&dyn Backend) -> R) -> Result<R> {
-        self.call_via(None, start, what, call)
+    /// Calls the back end for what asks nothing; a panic of it becomes an error. `clock` is the engine's.
+    fn call<R>(&self, clock: &Clock, what: &str, call: impl FnOnce(&dyn Backend) -> R) -> Result<R> {
+        self.mute.store(true, Ordering::Relaxed);
+        let result = self.call_via(None, clock, what, call);
+        self.mute.store(false, Ordering::Relaxed);
+        result
     }
 
-    /// The same through the handle `inside` that a control was given: the back end itself is in a call then.
+    /// The same for what asks, through the handle `inside` that a control was given: the back end itself is in a call then.
     fn call_via<R>(
         &self,
         inside: Inside<'_>,
-        start: Instant,
+        clock: &Clock,
         what: &str,
         call: impl FnOnce(&dyn Backend) -> R,
     ) -> Result<R> {
         let backend = inside.unwrap_or(self.backend.as_ref());
-        self.touch(start);
+        self.touch(clock);
         self.calls.fetch_add(1, Ordering::Relaxed);
         let result = catch_unwind(AssertUnwindSafe(|| call(backend)));
         self.calls.fetch_sub(1, Ordering::Relaxed);
-        self.touch(start);
+        self.touch(clock);
         result.map_err(|panic| panicked(&format!("{} of {}", what, self.name()), panic))
     }
 }
@@ -173,6 +200,7 @@ impl Default for Unit {
             busy_time: Duration::ZERO,
             partitions: 0,
             batch_limit: usize::MAX,
+            batches_within: 0,
             panics: 0,
             is_shaken: false,
             is_crowded: false,
@@ -185,6 +213,15 @@ impl Default for Unit {
 impl Unit {
     pub fn is_healthy(&self) -> bool {
         self.state == DeviceState::Healthy
+    }
+
+    /// A batch ended: after some that had enough memory, larger ones are tried again.
+    pub fn count_batch(&mut self) {
+        self.batches_within += 1;
+        if self.batches_within >= BATCHES_WITHIN {
+            self.batches_within = 0;
+            self.batch_limit = self.batch_limit.saturating_mul(2);
+        }
     }
 
     /// Its thread has done what it was told.
@@ -262,7 +299,7 @@ impl Shared {
         let assignments: Vec<_> = batch.items.iter().map(|item| Arc::clone(&item.seat.assignment)).collect();
         let called = {
             let control = ProveControl::new(self, d, &batch, inside.is_none());
-            device.call_via(inside, self.start, "a batch", |backend| {
+            device.call_via(inside, &self.clock, "a batch", |backend| {
                 backend.prove(&batch.opened.circuit, &assignments, &control, &mut |i, sums| {
                     self.sums_done(d, &batch, i, sums, inside.is_some());
                     control.finished(i);
@@ -278,13 +315,13 @@ impl Shared {
         let device = &self.devices[d];
         let control = LoadControl::new(self, d, &opened, inside.is_none());
         let load = |backend: &dyn Backend| backend.load(&opened.circuit, &control);
-        let loaded = device.call_via(inside, self.start, "a load", load);
+        let loaded = device.call_via(inside, &self.clock, "a load", load);
         self.load_done(d, opened, memory, loaded, inside.is_none());
     }
 
     fn run_unload(self: &Arc<Self>, d: usize, resident: Resident) {
         let device = &self.devices[d];
-        let unloaded = device.call(self.start, "an unload", |backend| backend.unload(&resident.opened.circuit));
+        let unloaded = device.call(&self.clock, "an unload", |backend| backend.unload(&resident.opened.circuit));
         let name = resident.opened.circuit.name().to_owned();
         // Last, so that the memory is free when its share comes back.
         drop(resident);
@@ -298,7 +335,7 @@ impl Shared {
     }
 
     fn run_trim(self: &Arc<Self>, d: usize) {
-        let trimmed = self.devices[d].call(self.start, "trim", |backend| backend.trim());
+        let trimmed = self.devices[d].call(&self.clock, "trim", |backend| backend.trim());
         let mut state = self.lock();
         state.units[d].unloading -= 1;
         if let Err(error) = trimmed {
@@ -310,9 +347,9 @@ impl Shared {
     fn unload_all(&self, d: usize) {
         let resident = std::mem::take(&mut self.lock().units[d].resident);
         for (_, resident) in resident {
-            let _ = self.devices[d].call(self.start, "an unload", |b| b.unload(&resident.opened.circuit));
+            let _ = self.devices[d].call(&self.clock, "an unload", |b| b.unload(&resident.opened.circuit));
         }
-        let _ = self.devices[d].call(self.start, "trim", |backend| backend.trim());
+        let _ = self.devices[d].call(&self.clock, "trim", |backend| backend.trim());
     }
 
     /// After a panic: unloads everything and hands over to a new thread, unless it panicked too often.

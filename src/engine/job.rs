@@ -122,6 +122,8 @@ pub(super) struct Part {
     pub unsatisfied: bool,
     /// Times that a device gave it back for want of memory or because it had unloaded the circuit.
     pub returns: u32,
+    /// Times that it was dropped half-way for something more urgent.
+    pub breaks: u32,
     /// The device whose proof failed the last check: another one is better.
     pub avoid: Option<usize>,
     /// A batch with it panicked: it is proved by itself.
@@ -231,6 +233,7 @@ impl Part {
             failures: 0,
             unsatisfied: false,
             returns: 0,
+            breaks: 0,
             avoid: None,
             alone: false,
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::config::Config;
-use super::cost;
+use super::counts::counts;
 use super::job::Life;
 use super::request::Request;
 use super::stoppable::Stoppable;
@@ -36,8 +36,9 @@ pub(super) trait Library: Send + Sync {
     /// Bytes of a partition's assignment, about.
     fn assignment_bytes(&self, circuit: CircuitId) -> u64;
 
-    /// Decodes a request and checks all of it. Errors: INVALID, UNSUPPORTED.
-    fn check(&self, request: &Request) -> Result<Arc<dyn Content>>;
+    /// Decodes a request and checks all of it; gives up soon after `life` has ended. Errors: INVALID, UNSUPPORTED,
+    /// CANCELLED.
+    fn check(&self, request: &Request, life: &Life) -> Result<Arc<dyn Content>>;
 }
 
 /// Checked vanilla proofs.
@@ -87,15 +88,16 @@ impl Library for Filecoin {
     }
 
     fn open_bytes(&self, circuit: CircuitId) -> u64 {
-        cost::counts(circuit).recorded()
+        counts(circuit).r1cs
     }
 
     fn assignment_bytes(&self, circuit: CircuitId) -> u64 {
-        cost::counts(circuit).assignment()
+        counts(circuit).assignment()
     }
 
-    fn check(&self, request: &Request) -> Result<Arc<dyn Content>> {
-        Ok(Arc::new(request.decode()?.check()?))
+    fn check(&self, request: &Request, life: &Life) -> Result<Arc<dyn Content>> {
+        let decoded = request.decode()?;
+        Ok(Arc::new(decoded.check_while(&|| !life.has_ended())?))
     }
 }
 

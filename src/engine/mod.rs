@@ -29,10 +29,12 @@ mod admission;
 mod backends;
 pub mod budget;
 mod choose;
+mod clock;
 mod commands;
 mod config;
 mod control;
 mod cost;
+mod counts;
 mod device;
 #[cfg(feature = "testing")]
 mod echo;
@@ -122,6 +124,22 @@ impl Engine {
     #[cfg(feature = "testing")]
     pub fn echo_calls(&self) -> Result<Vec<EchoCall>> {
         Ok(self.echo_engine()?.calls())
+    }
+
+    /// Lets go of what a hold of an echo engine keeps now; what comes to it later is held. Errors: UNSUPPORTED on any
+    /// other.
+    #[cfg(feature = "testing")]
+    pub fn let_go(&self, hold: EchoFaultKind) -> Result<()> {
+        self.echo_engine()?.let_go(hold);
+        Ok(())
+    }
+
+    /// Makes an echo engine as old as if `time` had passed with nothing happening. Errors: UNSUPPORTED on any other.
+    #[cfg(feature = "testing")]
+    pub fn pass(&self, time: Duration) -> Result<()> {
+        self.echo_engine()?;
+        self.shared.pass(time);
+        Ok(())
     }
 
     #[cfg(feature = "testing")]

@@ -157,8 +157,10 @@ impl Shared {
     fn reopen(&self, state: &mut State, opened: &Arc<Opened>) {
         for circuit in named(state, opened) {
             log::warn!("{circuit}: SRS and R1CS are read again");
-            if let Some(entry) = state.circuits.get_mut(&circuit) {
-                entry.state = EntryState::Wanted;
+            match state.circuits.get_mut(&circuit) {
+                Some(entry) if entry.users > 0 => entry.state = EntryState::Wanted,
+                // Another name of the file, which nobody uses.
+                _ => drop(state.circuits.remove(&circuit)),
             }
         }
         state.files.retain(|_, other| other.upgrade().is_some_and(|other| !Arc::ptr_eq(&other, opened)));
@@ -171,7 +173,11 @@ impl Shared {
             // Given up for something more urgent; those that nobody waits for are gone already.
             Error::Cancelled => {
                 state.counters.abandoned += 1;
-                return state.give_back(at);
+                state.give_back(at);
+                if let Some(job) = state.jobs.get_mut(&at.number) {
+                    job.parts[at.part].breaks += 1;
+                }
+                return;
             }
             Error::DeviceLost(_) => {
                 self.lose(state, at.device, DeviceState::Lost);
@@ -181,13 +187,17 @@ impl Shared {
                 state.counters.out_of_memory += 1;
                 let limit = &mut state.units[at.device].batch_limit;
                 *limit = (*limit).min((count / 2).max(1));
+                state.units[at.device].batches_within = 0;
                 let others = self.unload_idle(state, at);
                 log::warn!("job {}: {error}; batches on {name} are at most {} now", at.number, count.div_ceil(2));
                 count > 1 || others
             }
             Error::Closed(_) => {
-                let id = state.opened_of(at.number).map(|opened| opened.circuit.id());
-                id.and_then(|id| state.units[at.device].resident.remove(&id)).is_some()
+                // Gone from the device, for whatever reason: it is loaded again, for the whole batch.
+                if let Some(id) = state.opened_of(at.number).map(|opened| opened.circuit.id()) {
+                    state.units[at.device].resident.remove(&id);
+                }
+                true
             }
             _ => false,
         };
@@ -249,6 +259,7 @@ impl Shared {
         }
         // Its memory is back before others are told that they can go on.
         drop(batch);
+        state.units[d].count_batch();
         if is_outer {
             state.units[d].rest();
             state.units[d].is_crowded = false;
@@ -367,7 +378,7 @@ impl Shared {
         }
     }
 
-    fn no_device(&self) -> Error {
+    pub fn no_device(&self) -> Error {
         match self.devices.iter().find(|device| !device.fallback) {
             Some(device) => Error::DeviceLost(device.name().to_owned()),
             None => Error::NoDevice("CUDA found none, and the kind isn't in cpu_fallback".into()),

@@ -1,7 +1,7 @@
 //! From the queue to assignments: which job begins, what is checked and synthesised, and within which memory.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::budget::Reservation;
 use super::event::{Phase, Place};
@@ -63,6 +63,7 @@ impl Shared {
         memory.shrink(bytes);
         job.content_memory = Some(memory);
         job.stage = Stage::Checking;
+        let life = Arc::clone(&job.life);
         let waited = std::mem::replace(&mut job.since, Instant::now()).elapsed();
         let (kind, circuit) = (job.kind.expect("a request has a kind"), job.circuit);
         state.observe(turn.number, Phase::Queue, waited);
@@ -78,7 +79,10 @@ impl Shared {
         state.tasks += 1;
         let shared = Arc::clone(self);
         self.pools.of(turn.class).spawn(move || {
-            let checked = shared.guarded("the check of a request", || shared.library.check(&request));
+            let checked = match life.has_ended() {
+                true => Err(Error::Cancelled),
+                false => shared.guarded("the check of a request", || shared.library.check(&request, &life)),
+            };
             drop(request);
             shared.content_checked(turn, checked);
         });
@@ -249,6 +253,11 @@ impl State {
             let kind = self.jobs.get(&turn.number).and_then(|job| job.kind);
             class != Class::Bulk || kind.is_some_and(|kind| ahead[kind as usize] < BULK_AHEAD)
         };
-        self.queued.iter().filter(|turn| turn.class == class).find(may_begin).copied()
+        if class == Class::Bulk && [Kind::PoRep, Kind::SnapDeals].iter().all(|kind| ahead[*kind as usize] >= BULK_AHEAD)
+        {
+            return None; // whatever waits, and thousands may
+        }
+        let first = Turn { class, deadline: Duration::ZERO, number: 0 };
+        self.queued.range(first..).take_while(|turn| turn.class == class).find(may_begin).copied()
     }
 }

@@ -7,7 +7,7 @@ use filecoin_proofs_api::{PoStType, RegisteredPoStProof, RegisteredUpdateProof};
 use crate::circuit::porep::{PorepRequest, MAX_C1_BYTES, MAX_ENVELOPE_BYTES};
 use crate::circuit::post::{PostRequest, MAX_SECTOR_BYTES};
 use crate::circuit::registered::{partition_count, post_circuit, update_circuit};
-use crate::circuit::update::UpdateRequest;
+use crate::circuit::update::{UpdateRequest, MAX_PARTITION_BYTES};
 use crate::circuit::{self, CircuitId, Kind, VanillaProofs};
 use crate::error::{Error, Result};
 
@@ -106,7 +106,7 @@ impl Request {
             Request::Update { proof, vanilla_proofs, .. } => {
                 let partitions = partition_count(update_circuit(*proof)?);
                 match vanilla_proofs.len() == partitions {
-                    true => Ok(()),
+                    true => at_most("vanilla_proofs", longest(vanilla_proofs), MAX_PARTITION_BYTES),
                     false => Err(count_error(vanilla_proofs.len(), format!("{partitions} partition proofs"))),
                 }
             }
@@ -115,8 +115,7 @@ impl Request {
                 if vanilla_proofs.is_empty() || vanilla_proofs.len() > most {
                     return Err(count_error(vanilla_proofs.len(), format!("1 to {most} sector proofs")));
                 }
-                let longest = vanilla_proofs.iter().map(Vec::len).max().unwrap_or(0);
-                at_most("vanilla_proofs", longest, MAX_SECTOR_BYTES)
+                at_most("vanilla_proofs", longest(vanilla_proofs), MAX_SECTOR_BYTES)
             }
         }
     }
@@ -153,6 +152,10 @@ impl Request {
 
 fn slices(proofs: &[Vec<u8>]) -> Vec<&[u8]> {
     proofs.iter().map(Vec::as_slice).collect()
+}
+
+fn longest(proofs: &[Vec<u8>]) -> usize {
+    proofs.iter().map(Vec::len).max().unwrap_or(0)
 }
 
 fn at_most(field: &'static str, bytes: usize, most: usize) -> Result<()> {

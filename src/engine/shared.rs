@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::budget::{Budget, Urgency};
+use super::clock::Clock;
 use super::config::Config;
 use super::cost::{self, Cost};
 use super::device::{Device, Unit};
@@ -37,7 +38,7 @@ pub(super) struct Shared {
     pub pools: Pools,
     pub library: Box<dyn Library>,
     pub devices: Vec<Device>,
-    pub start: Instant,
+    pub clock: Clock,
     left: AtomicBool,
 }
 
@@ -107,7 +108,7 @@ pub(super) struct TagUse {
 }
 
 impl Memory {
-    /// Shares of `total` bytes; on the CPU back end circuits take most of it. A share's last part is held back for
+    /// Shares of `total` bytes; where the CPU proves, circuits take most of it. A share's last part is held back for
     /// WinningPoSts.
     fn new(total: u64, on_cpu: bool) -> Self {
         let (requests, circuits) = if on_cpu { (total / 16, total / 8 * 5) } else { (total / 8, total / 8) };
@@ -135,7 +136,9 @@ impl Shared {
         let events = Arc::new(Events::default());
         let sink = logs::open(&events, config.log_level);
         let Parts { library, backends, fallback } = make(&config, threads, &sink)?;
-        let on_cpu = backends.iter().any(|backend| backend.uuid().is_empty());
+        // A WinningPoSt's circuit is small; what else the CPU may have to prove is not.
+        let stands_in = config.cpu_fallback.iter().any(|kind| *kind != Kind::WinningPoSt);
+        let on_cpu = backends.iter().any(|backend| backend.uuid().is_empty()) || stands_in;
         let regular = backends.into_iter().map(|backend| Device::new(backend, false, &config));
         let devices: Vec<Device> =
             regular.chain(fallback.into_iter().map(|backend| Device::new(backend, true, &config))).collect();
@@ -148,7 +151,7 @@ impl Shared {
             sink,
             library,
             devices,
-            start: Instant::now(),
+            clock: Clock::new(),
             left: AtomicBool::new(false),
             config,
         });
@@ -210,7 +213,7 @@ impl Shared {
 
     /// Since the engine's start.
     pub fn time(&self, instant: Instant) -> Duration {
-        instant.saturating_duration_since(self.start)
+        self.clock.at(instant)
     }
 }
 
@@ -265,5 +268,23 @@ impl Class {
             Class::Winning => Urgency::Urgent,
             _ => Urgency::Bulk,
         }
+    }
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use super::*;
+    use crate::engine::{EchoOptions, Engine};
+
+    #[test]
+    fn who_lets_the_cpu_prove_more_than_winning_posts_has_memory_for_its_circuits() {
+        let total = 64 << 20;
+        let circuits = |cpu_fallback: &[Kind]| {
+            let cpu_fallback = cpu_fallback.iter().copied().collect();
+            let config = Config { cpu_fallback, host_memory_bytes: total, threads: 1, ..Config::default() };
+            Engine::open_echo(config, EchoOptions::default()).unwrap().shared.memory.circuits.total()
+        };
+        assert_eq!(circuits(&[Kind::WinningPoSt]), total / 8);
+        assert_eq!(circuits(&[Kind::WinningPoSt, Kind::PoRep]), total / 8 * 5);
     }
 }

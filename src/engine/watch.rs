@@ -12,12 +12,19 @@ use crate::error::Error;
 const TICK: Duration = Duration::from_millis(200);
 /// How long the watch sleeps if nothing happens.
 const SLEEP: Duration = Duration::from_secs(3600);
+/// The watch wakes so much too late only if the whole process stood still, or nearly.
+const STANDSTILL: Duration = Duration::from_secs(1);
 
 impl Shared {
     /// Runs until the engine closes.
     pub fn watch(self: &Arc<Self>) {
         let mut state = self.lock();
+        let mut wake_at = Duration::MAX;
         while !state.closed {
+            // Whoever stops this process, or its machine, stops devices' questions too: that is no hang.
+            if self.clock.now() > wake_at.saturating_add(STANDSTILL) {
+                self.devices.iter().for_each(|device| device.touch(&self.clock));
+            }
             let late = self.end_late(&mut state);
             let hung = self.quarantine_hung(&mut state);
             if late || hung {
@@ -25,9 +32,10 @@ impl Shared {
             }
             let until_deadline =
                 state.deadlines.first().map_or(SLEEP, |(at, _)| at.saturating_duration_since(Instant::now()));
-            let in_call = self.devices.iter().any(|device| device.silence(self.start).is_some());
+            let in_call = self.devices.iter().any(|device| device.silence(&self.clock).is_some());
             let busy = in_call || state.units.iter().any(|unit| unit.busy_since.is_some() && unit.is_healthy());
             let pause = if busy { until_deadline.min(TICK) } else { until_deadline };
+            wake_at = self.clock.now() + pause;
             state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -48,8 +56,8 @@ impl Shared {
     fn quarantine_hung(&self, state: &mut State) -> bool {
         let mut any = false;
         for (d, device) in self.devices.iter().enumerate() {
-            let limit = device.backend.hang_limit();
-            if state.units[d].is_healthy() && device.silence(self.start).is_some_and(|silence| silence > limit) {
+            let limit = device.hang_limit();
+            if state.units[d].is_healthy() && device.silence(&self.clock).is_some_and(|silence| silence > limit) {
                 log::error!("{} hasn't asked for {} s: it hangs", device.name(), limit.as_secs_f64());
                 self.lose(state, d, DeviceState::Quarantined);
                 any = true;

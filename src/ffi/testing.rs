@@ -111,7 +111,7 @@ pub struct EchoFaultIn {
     pub reserved: u32,
 }
 
-const FAULT_KINDS: [EchoFaultKind; 16] = [
+const FAULT_KINDS: [EchoFaultKind; 17] = [
     EchoFaultKind::WrongSums,
     EchoFaultKind::DeviceLost,
     EchoFaultKind::Panic,
@@ -128,6 +128,7 @@ const FAULT_KINDS: [EchoFaultKind; 16] = [
     EchoFaultKind::HoldSynthesis,
     EchoFaultKind::OpenFails,
     EchoFaultKind::LoadOutOfMemory,
+    EchoFaultKind::Forgets,
 ];
 
 /// cuzk_engine_open for an echo engine, of which any number may be open.

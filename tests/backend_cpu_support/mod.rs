@@ -143,6 +143,8 @@ pub struct Script<'a> {
     pub urgent: Option<Urgent<'a>>,
     /// Questions asked when each urgent call began.
     pub urgent_at: Mutex<Vec<usize>>,
+    /// What a load said of how far it is.
+    pub progress: Mutex<Vec<(u64, u64)>>,
 }
 
 impl<'a> Script<'a> {
@@ -165,6 +167,10 @@ impl Control for Script<'_> {
     fn run_urgent(&self, backend: &dyn Backend) {
         self.urgent_at.lock().unwrap().push(self.asked());
         self.urgent.as_ref().expect("a script that yields has something urgent")(backend);
+    }
+
+    fn progress(&self, done: u64, total: u64) {
+        self.progress.lock().unwrap().push((done, total));
     }
 }
 

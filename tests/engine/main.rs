@@ -3,7 +3,10 @@
 mod faults;
 mod lifecycle;
 mod memory;
+mod months;
 mod observability;
 mod real;
 mod scheduling;
+mod steady;
 mod support;
+mod windows;

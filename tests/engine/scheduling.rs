@@ -79,30 +79,6 @@ fn on_the_cpu_a_winning_post_starts_while_every_thread_synthesises() {
 }
 
 #[test]
-fn a_window_post_goes_before_the_next_partition() {
-    let mut host = Host::open(EchoOptions::default());
-    host.warm(window(0));
-    host.warm(porep(0));
-    host.inject(EchoFaultKind::HoldProve, Some(Kind::PoRep), 1);
-    host.submit(porep(1));
-    host.until("held with the rest behind it", |stats| {
-        stats.proving > 0 && stats.proving + stats.waiting_for_device == 10
-    });
-    let before = host.batches().len();
-    host.submit(window(2));
-    let stats = host.until("the window waits", |stats| stats.phases[3].count == 1 + 10 + 10 + 1);
-    let in_batch = stats.proving;
-    host.release(EchoFaultKind::HoldProve);
-    host.proved(&window(2));
-    host.proved(&porep(1));
-    let batches = host.batches().split_off(before);
-    assert_eq!(batches[0], ("windowpost-2kib".into(), 1), "{batches:?}");
-    let rest: usize = batches[1..].iter().map(|(_, count)| count).sum();
-    assert_eq!(rest, 9, "all but the partition that was being proved");
-    assert_eq!(host.engine.stats().unwrap().counters.abandoned, in_batch - 1);
-}
-
-#[test]
 fn partitions_of_several_jobs_share_a_batch_and_none_waits_for_company() {
     let mut host = Host::open(EchoOptions { max_batch: 5, ..EchoOptions::default() });
     host.warm(update(0));

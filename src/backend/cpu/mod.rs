@@ -151,7 +151,7 @@ impl Backend for CpuBackend {
     }
 
     fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
-        let mut tiles = Loading { workers: Workers::new(&self.pool, self, control) };
+        let mut tiles = Loading::new(Workers::new(&self.pool, self, control), control, circuit);
         tiles.workers.ask(&mut |_| true).map_err(stopped)?;
         if self.resident_or_claim(circuit, &mut tiles)?.is_some() {
             return Ok(());
@@ -233,6 +233,17 @@ impl Drop for Claim<'_> {
 /// A load's tiles: any drop ends it.
 struct Loading<'a> {
     workers: Workers<'a>,
+    control: &'a dyn Control,
+    /// Bytes of the sections that are read, and of those that will have been.
+    done: u64,
+    total: u64,
+}
+
+impl<'a> Loading<'a> {
+    fn new(workers: Workers<'a>, control: &'a dyn Control, circuit: &Circuit) -> Self {
+        let sections = Resident::SECTIONS.iter().map(|section| circuit.srs().count(*section) * section.point_bytes());
+        Loading { workers, control, done: 0, total: sections.sum() }
+    }
 }
 
 impl Tiles for Loading<'_> {
@@ -242,6 +253,11 @@ impl Tiles for Loading<'_> {
 
     fn workers(&self) -> usize {
         self.workers.count()
+    }
+
+    fn advance(&mut self, bytes: u64) {
+        self.done += bytes;
+        self.control.progress(self.done, self.total);
     }
 }
 

@@ -13,6 +13,8 @@ use crate::srs::{Point, PointFault, Section, SrsFile};
 
 /// Points that are read and decoded at a time: some milliseconds, 384 KiB of G1.
 const TILE: usize = 1 << 12;
+/// Tiles between two reports of how far a load is: a second of one core.
+const REPORT_TILES: usize = 256;
 
 /// Points of a query and the variables that have one.
 pub(crate) struct Query<G: Group> {
@@ -129,7 +131,7 @@ pub(crate) fn read_section<P: Load>(
     let mut bytes: Vec<Vec<u8>> = vec![Vec::new(); tiles.workers()];
     let buffers = Shared::new(&mut bytes);
     let faults = Faults::default();
-    let outcome = tiles.run(count.div_ceil(TILE), &|tile, worker| {
+    let read = |tile: usize, worker: usize| {
         if faults.before(tile) {
             return;
         }
@@ -147,8 +149,16 @@ pub(crate) fn read_section<P: Load>(
         if let Err(error) = decoded {
             faults.add(tile, error);
         }
-    });
-    outcome.map_err(stopped)?;
+    };
+    let tile_count = count.div_ceil(TILE);
+    for first in (0..tile_count).step_by(REPORT_TILES) {
+        let last = (first + REPORT_TILES).min(tile_count);
+        tiles.run(last - first, &|tile, worker| read(first + tile, worker)).map_err(stopped)?;
+        if faults.before(usize::MAX) {
+            break;
+        }
+        tiles.advance(((last * TILE).min(count) - first * TILE) as u64 * section.point_bytes());
+    }
     faults.first()?;
     // SAFETY: `fill` has written all `len` elements.
     unsafe { points.set_len(len) };

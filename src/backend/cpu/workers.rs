@@ -48,6 +48,9 @@ pub(crate) trait Tiles {
 
     /// Threads that work. Tiles see the number of theirs, below this; one thread at a time has it.
     fn workers(&self) -> usize;
+
+    /// Told that so many bytes more are read.
+    fn advance(&mut self, _bytes: u64) {}
 }
 
 /// One thread, no control: for tests.

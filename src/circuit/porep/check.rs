@@ -11,6 +11,7 @@ use super::c1::{Challenge, ColumnProof, Labeling, BASE_PARENTS, EXPANDER_PARENTS
 use super::positions::Position;
 use super::{Partition, Shapes};
 use crate::circuit::decode::{ensure, ensure_count, Check, MerklePath, Node, Place};
+use crate::circuit::request::{still, GoOn};
 use crate::error::Result;
 
 const FIELD: &str = "c1.vanilla_proofs";
@@ -34,8 +35,9 @@ pub fn structure(partition: &Partition, k: usize, comm_d: &Node, shapes: &Shapes
 }
 
 /// Hashes all paths, columns and labels of partition `k`.
-pub fn hashes(partition: &Partition, k: usize, replica_id: &Node) -> Result<()> {
+pub fn hashes(partition: &Partition, k: usize, replica_id: &Node, go_on: GoOn<'_>) -> Result<()> {
     partition.challenges.par_iter().enumerate().try_for_each(|(i, (_, challenge))| {
+        still(go_on)?;
         let place = Place { field: FIELD, partition: k, challenge: i };
         place.require("comm_d_proofs", challenge.comm_d_proofs.check_sha256())?;
         place.require("comm_r_last_proof", challenge.comm_r_last_proof.check_poseidon())?;

@@ -24,7 +24,7 @@ use self::c1::{Challenge, C1};
 use super::decode::{ensure, poseidon, Node, TreeShape};
 use super::reference::ReferenceCircuit;
 use super::registered::{partition_count, prover_id, seal_circuit};
-use super::CircuitId;
+use super::{CircuitId, GoOn};
 use crate::error::{Error, Result};
 
 /// A request for a PoRep C2.
@@ -123,8 +123,8 @@ impl Porep {
     /// Checks the hashes of partition `k`: with [`Porep::decode`], all of its vanilla proof is then known to be true.
     /// A builder that computes these hashes while it synthesises need not call it. Parallel over challenges, in the
     /// caller's rayon pool. Blocks: 0.28 core-seconds at 32 GiB. Errors: INVALID naming the place.
-    pub fn check_hashes(&self, k: usize) -> Result<()> {
-        check::hashes(&self.partitions[k], k, &self.replica_id)
+    pub fn check_hashes(&self, k: usize, go_on: GoOn<'_>) -> Result<()> {
+        check::hashes(&self.partitions[k], k, &self.replica_id, go_on)
     }
 
     /// Public inputs of partition `k`, without ONE.

@@ -1,10 +1,12 @@
 //! Checked proofs satisfy their circuit, and its inputs are those that the verifier will compute.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use super::all_samples;
 use crate::assignment::{Builder, Layouts};
 use crate::circuit::Blocks;
+use crate::error::Error;
 use crate::groth16::first_unsatisfied_row;
 use crate::r1cs::R1cs;
 
@@ -15,6 +17,24 @@ fn expected_counts(name: &str) -> (u64, u32) {
         "SnapDeals" => (1_705_039, 5),
         "WinningPoSt" => (90_750, 133),
         _ => (21_866, 23),
+    }
+}
+
+#[test]
+fn a_check_ends_when_nobody_waits_for_it() {
+    for (name, asked) in all_samples() {
+        let questions = AtomicUsize::new(0);
+        let until = |last: usize| {
+            questions.store(0, Ordering::Relaxed);
+            let proofs = asked.decode().unwrap();
+            proofs.check_while(&|| questions.fetch_add(1, Ordering::Relaxed) < last).map(drop)
+        };
+        until(usize::MAX).unwrap();
+        let all = questions.load(Ordering::Relaxed);
+        assert!(all > 1, "{name}: {all} questions");
+        for last in [0, all / 2, all - 1] {
+            assert_eq!(until(last), Err(Error::Cancelled), "{name}, after {last} questions");
+        }
     }
 }
 

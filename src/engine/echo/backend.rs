@@ -121,6 +121,7 @@ impl EchoBackend {
         c: &Circuit,
     ) -> Result<()> {
         if let Some(hold) = self.held(hold, c) {
+            self.echo.record(&self.name, EchoCallKind::Held, c.name());
             self.pass(items, at, &mut || self.echo.wait(&hold, ASK_AGAIN))?;
         }
         let until = Instant::now() + time;
@@ -193,6 +194,11 @@ impl EchoBackend {
         let mut items = Items { backend: self, control, dropped: vec![false; assignments.len()] };
         if self.strikes(EchoFaultKind::OutOfMemory, circuit) {
             let error = Error::OutOfMemory { budget: self.name.clone(), needed: 2, free: 1 };
+            return (0..assignments.len()).for_each(|i| done(i, Err(error.clone())));
+        }
+        if self.strikes(EchoFaultKind::Forgets, circuit) {
+            self.cpu.unload(circuit);
+            let error = Error::Closed(format!("{} on {}", circuit.name(), self.name));
             return (0..assignments.len()).for_each(|i| done(i, Err(error.clone())));
         }
         for (i, assignment) in assignments.iter().enumerate() {

@@ -46,6 +46,12 @@ impl Echo {
         self.released.notify_all();
     }
 
+    /// Releases what is held by this kind; the faults stay.
+    pub fn let_go(&self, hold: EchoFaultKind) {
+        *self.lock().releases.entry(hold).or_default() += 1;
+        self.released.notify_all();
+    }
+
     /// Counts an occasion, and says whether it is hit. `device` is None where there is none, and for the CPU's stand-in.
     pub fn strikes(&self, what: EchoFaultKind, device: Option<u32>, kind: Kind) -> bool {
         self.lock().strikes(what, device, kind)

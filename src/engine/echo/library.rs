@@ -145,7 +145,7 @@ impl Library for EchoLibrary {
         2 * 32 + 8 + 32
     }
 
-    fn check(&self, request: &Request) -> Result<Arc<dyn Content>> {
+    fn check(&self, request: &Request, _: &Life) -> Result<Arc<dyn Content>> {
         let circuit = match request.circuit() {
             Some(circuit) => circuit,
             None => CircuitId::new(Kind::PoRep, self.porep_sector_size)?,

@@ -4,6 +4,7 @@ mod backend;
 mod faults;
 mod library;
 mod options;
+mod time;
 
 use std::sync::Arc;
 

@@ -76,6 +76,8 @@ pub enum EchoFaultKind {
     OpenFails,
     /// An occasion is a load: OUT_OF_MEMORY.
     LoadOutOfMemory,
+    /// An occasion is a batch: the device has lost its circuit, and says CLOSED for every partition.
+    Forgets,
 }
 
 /// A call of an echo engine's back end, as it was made.
@@ -100,6 +102,8 @@ pub enum EchoCallKind {
     Unload,
     /// `prove`, with so many partitions.
     Prove(usize),
+    /// No call: a partition or a load came to a hold.
+    Held,
 }
 
 impl Default for EchoOptions {
