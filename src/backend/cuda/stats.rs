@@ -2,6 +2,7 @@
 
 use super::config::Uuid;
 use crate::backend::PhaseTime;
+#[cfg(any(cuda, feature = "testing"))]
 use std::time::Duration;
 
 /// Whether a device can be used.
@@ -37,6 +38,7 @@ impl Phases {
     pub const NAMES: [&'static str; 7] = ["upload", "rows", "quotient", "h", "ones", "a", "b"];
 
     /// The phases from their milliseconds, in order.
+    #[cfg(any(cuda, feature = "testing"))]
     pub(super) fn from_ms([upload_ms, rows_ms, quotient_ms, h_ms, ones_ms, a_ms, b_ms]: [f64; 7]) -> Self {
         Phases { upload_ms, rows_ms, quotient_ms, h_ms, ones_ms, a_ms, b_ms }
     }
@@ -110,6 +112,7 @@ impl Calls {
 
 impl CudaStats {
     /// Counts the phases of one proof.
+    #[cfg(any(cuda, feature = "testing"))]
     pub(super) fn observe(&mut self, phases: Phases) {
         self.last = phases;
         for ((time, name), ms) in self.times.iter_mut().zip(Phases::NAMES).zip(phases.ms()) {
