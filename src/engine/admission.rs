@@ -124,7 +124,7 @@ impl Shared {
             self.end(&mut state, number, Err(Error::Closed("the engine".into())), None);
         }
         self.events.close();
-        self.changed.notify_all();
+        self.settle(&mut state);
         while state.threads > 0 || state.tasks > 0 {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -164,7 +164,9 @@ impl Shared {
             let what = job.circuit.map_or_else(|| format!("{:?}", job.task), |circuit| circuit.to_string());
             log::info!("job {number}, {what} {:?}: {error}{place}", job.label);
         }
-        self.events.complete(job.complete(result, failed_at));
+        let (completion, remains) = job.complete(result, failed_at);
+        state.remains.push(remains);
+        self.events.complete(completion);
     }
 }
 

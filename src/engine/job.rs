@@ -216,12 +216,14 @@ impl JobState {
         self.parts.iter().any(|part| matches!(part.state, PartState::Waiting))
     }
 
-    /// Its completion. The job has ended then.
-    pub fn complete(self, result: Result<Vec<u8>>, failed_at: Option<Place>) -> Completion {
+    /// Its completion, and what is to be freed. The job has ended then.
+    pub fn complete(self, result: Result<Vec<u8>>, failed_at: Option<Place>) -> (Completion, Box<dyn Send>) {
         self.life.end();
         let timings = Timings { total: self.submitted.elapsed(), ..self.timings };
-        let JobState { life, tag, label, task, circuit, .. } = self;
-        Completion { tag, job: life.number, label, task, circuit, result, failed_at, timings }
+        let JobState { life, tag, label, task, circuit, request, content, content_memory, parts, .. } = self;
+        let completion = Completion { tag, job: life.number, label, task, circuit, result, failed_at, timings };
+        // Memory before its share of the budget.
+        (completion, Box::new((request, content, content_memory, parts)))
     }
 }
 

@@ -109,7 +109,7 @@ impl Shared {
     fn proved(self: &Arc<Self>, state: &mut State, at: At, proof: &Proof) {
         state.counters.partitions_proved += 1;
         let Some(job) = state.jobs.get_mut(&at.number) else { return };
-        job.parts[at.part].enter(PartState::Done);
+        state.remains.push(Box::new(job.parts[at.part].enter(PartState::Done).0));
         job.proofs[at.part * PROOF_BYTES..][..PROOF_BYTES].copy_from_slice(&proof.to_bytes());
         job.proved += 1;
         if job.proved == job.parts.len() {
@@ -257,8 +257,7 @@ impl Shared {
         if let Some(resident) = state.units[d].resident.get_mut(&batch.opened.circuit.id()) {
             resident.last_used = Instant::now();
         }
-        // Its memory is back before others are told that they can go on.
-        drop(batch);
+        state.remains.push(Box::new(batch));
         state.units[d].count_batch();
         if is_outer {
             state.units[d].rest();

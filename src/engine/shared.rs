@@ -98,6 +98,8 @@ pub(super) struct State {
     pub health: Health,
     /// Requests to go without INTERNAL before health is restored.
     pub shaken: u32,
+    /// What is to be freed, by a task of its own: gigabytes take longer than the lock may be held.
+    pub remains: Vec<Box<dyn Send>>,
 }
 
 /// Whom a tag belongs to.
@@ -199,6 +201,7 @@ impl Shared {
 
     /// Starts what can be started after a change, and wakes those who wait for one.
     pub fn settle(self: &Arc<Self>, state: &mut State) {
+        self.free_remains(state);
         if !state.closed {
             self.start_opens(state);
             self.begin_jobs(state);
@@ -209,6 +212,28 @@ impl Shared {
         self.set_flags(state);
         self.report_health(state);
         self.changed.notify_all();
+    }
+
+    /// Frees what is left of jobs and batches outside of the lock, and settles once it is free.
+    fn free_remains(self: &Arc<Self>, state: &mut State) {
+        let remains = std::mem::take(&mut state.remains);
+        if remains.is_empty() {
+            return;
+        }
+        state.tasks += 1;
+        let shared = Arc::clone(self);
+        self.pools.finish(Class::Bulk).spawn(move || {
+            let freed = shared.guarded("freeing", || {
+                drop(remains);
+                Ok(())
+            });
+            if let Err(error) = freed {
+                log::error!("{error}");
+            }
+            let mut state = shared.lock();
+            state.tasks -= 1;
+            shared.settle(&mut state);
+        });
     }
 
     /// Since the engine's start.
@@ -243,6 +268,7 @@ impl State {
             counters: Counters::default(),
             health: Health::ok(),
             shaken: 0,
+            remains: Vec::new(),
         }
     }
 

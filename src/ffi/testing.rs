@@ -111,7 +111,7 @@ pub struct EchoFaultIn {
     pub reserved: u32,
 }
 
-const FAULT_KINDS: [EchoFaultKind; 17] = [
+const FAULT_KINDS: [EchoFaultKind; 18] = [
     EchoFaultKind::WrongSums,
     EchoFaultKind::DeviceLost,
     EchoFaultKind::Panic,
@@ -129,6 +129,7 @@ const FAULT_KINDS: [EchoFaultKind; 17] = [
     EchoFaultKind::OpenFails,
     EchoFaultKind::LoadOutOfMemory,
     EchoFaultKind::Forgets,
+    EchoFaultKind::HoldFree,
 ];
 
 /// cuzk_engine_open for an echo engine, of which any number may be open.

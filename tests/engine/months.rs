@@ -84,6 +84,26 @@ fn a_process_that_stood_still_for_an_hour_has_no_hung_device() {
 }
 
 #[test]
+fn nobody_waits_while_the_memory_of_a_request_is_freed() {
+    let mut host = Host::open(EchoOptions::default());
+    host.inject(EchoFaultKind::HoldFree, Some(Kind::PoRep), 1);
+    host.inject(EchoFaultKind::HoldProve, Some(Kind::PoRep), 1);
+    host.submit(porep(1));
+    host.until("all synthesised", |stats| stats.proving > 0 && stats.proving + stats.waiting_for_device == 10);
+    host.engine.cancel(1).unwrap();
+    assert_eq!(host.error(1), Error::Cancelled);
+    host.submit(porep(2));
+    host.proved(&porep(2));
+    for job in [update(3), window(4), winning(5)] {
+        host.submit(job.clone());
+        host.proved(&job);
+    }
+    assert!(host.engine.stats().unwrap().pools[0].used_bytes > 0);
+    host.release(EchoFaultKind::HoldFree);
+    host.settled();
+}
+
+#[test]
 fn a_second_name_that_nobody_uses_can_be_evicted_after_its_file_was_read_again() {
     let mut host = Host::open(EchoOptions::default());
     host.warm(update(0));

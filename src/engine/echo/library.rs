@@ -182,6 +182,14 @@ impl Content for EchoContent {
     }
 }
 
+impl Drop for EchoContent {
+    fn drop(&mut self) {
+        if let Some(hold) = self.echo.hold(EchoFaultKind::HoldFree, None, self.circuit.kind()) {
+            self.echo.wait(&hold, Duration::MAX);
+        }
+    }
+}
+
 /// The square root of a partition's public input.
 fn root(request: &Request, k: usize) -> Fr {
     let mut hasher = blake2b_simd::Params::new().hash_length(8).to_state();

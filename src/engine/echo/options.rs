@@ -78,6 +78,8 @@ pub enum EchoFaultKind {
     LoadOutOfMemory,
     /// An occasion is a batch: the device has lost its circuit, and says CLOSED for every partition.
     Forgets,
+    /// An occasion is the freeing of a request's content: it takes until released.
+    HoldFree,
 }
 
 /// A call of an echo engine's back end, as it was made.
