@@ -14,6 +14,10 @@ const LEVELS: usize = 32;
 extern "C" {
     fn czk_host_window(windows: u32, window: u32, low: *mut u32, buckets: *mut u32) -> u32;
     fn czk_host_digits(windows: u32, words: *const u32, digits: *mut i32) -> bool;
+    fn czk_host_plane_word(at: u64, count: u64, word: u32) -> u64;
+    fn czk_host_split(lg_buckets: u32, items: u64, bits: *mut u32, rooms: *mut u64) -> bool;
+    fn czk_host_blocks_at_once(shared_bytes: u32, shared_block_bytes: u32, bytes: u32, most: u32) -> u32;
+    fn czk_host_pair_launch(tiles: u64, resident: u64, rounds_max: u32, rounds: *mut u32) -> u32;
     fn czk_host_tree(
         starts: *const u32,
         begin: u32,
@@ -129,6 +133,79 @@ fn tree_sums_every_bucket() {
         for chunk_items in [1, 2, 3, 7, 64, 1000, 1 << 20] {
             check_tree(sizes, chunk_items, None);
             check_tree(sizes, chunk_items, Some(5));
+        }
+    }
+}
+
+#[test]
+fn planes_hold_every_word_once() {
+    for count in [1u64, 31, 511, 512, 513, 1_024, 1_500] {
+        let mut seen = vec![false; 8 * count as usize];
+        for (at, word) in (0..count).flat_map(|at| (0..8).map(move |word| (at, word))) {
+            // SAFETY: no pointers.
+            let place = unsafe { czk_host_plane_word(at, count, word) };
+            assert!(!std::mem::replace(&mut seen[place as usize], true), "word {word} of {at} of {count}");
+            // A tile of 512 scalars stays where it is, since one block reads all of it before it writes any.
+            assert_eq!(place / 4_096, at / 512);
+        }
+    }
+}
+
+/// The steps of a split take all bits; keys fit 16 bits after the first, and parts hold the densest window's share.
+#[test]
+fn splits_have_room_for_spread_digits() {
+    for (lg_buckets, items) in (0..32).flat_map(|lg| [1, 600, 1 << 20, 1 << 24, 1 << 27].map(|items| (lg, items))) {
+        let (mut bits, mut rooms) = ([0; 3], [0; 2]);
+        // SAFETY: room for three and two numbers.
+        let is_split = unsafe { czk_host_split(lg_buckets, items, bits.as_mut_ptr(), rooms.as_mut_ptr()) };
+        assert_eq!(is_split, (15..=23).contains(&lg_buckets));
+        if !is_split {
+            continue;
+        }
+        assert_eq!(bits.iter().sum::<u32>(), lg_buckets);
+        assert!(bits[1] + bits[2] <= 16 && bits[2] <= 9);
+        for (parts, room) in [(1u64 << bits[0], rooms[0]), (1 << (bits[0] + bits[1]), rooms[1])] {
+            // 2^255 / r < 1.1045 times the average, and five standard deviations.
+            let share = items as f64 / parts as f64 * 1.1045;
+            assert!(room as f64 >= share + 5.0 * share.sqrt(), "{items} items, {parts} parts of {room}");
+            assert!(room as f64 <= 1.2 * share + 16.0 * share.sqrt() + 64.0, "{items} items, {parts} parts of {room}");
+        }
+    }
+}
+
+/// Shared memory of a multiprocessor and of a block: sm_80, sm_86 and 89, sm_90 and 100, sm_120.
+const CARDS: [[u32; 2]; 4] =
+    [[164 << 10, 163 << 10], [100 << 10, 99 << 10], [228 << 10, 227 << 10], [100 << 10, 99 << 10]];
+
+#[test]
+fn every_card_runs_every_block() {
+    for [shared, block] in CARDS {
+        for bytes in [0, 1 << 10, 47 << 10, 66 << 10, 99 << 10] {
+            // SAFETY: no pointers.
+            let blocks = unsafe { czk_host_blocks_at_once(shared, block, bytes, 4) };
+            assert!((1..=4).contains(&blocks), "{blocks} blocks of {bytes} of {shared}");
+            assert!(blocks * (bytes + 1_024) <= shared);
+            assert!(blocks == 4 || (blocks + 1) * (bytes + 1_024) > shared);
+        }
+        // SAFETY: no pointers.
+        assert_eq!(unsafe { czk_host_blocks_at_once(shared, block, block + 1, 4) }, 0);
+    }
+}
+
+#[test]
+fn pairs_are_launched_in_rounds() {
+    let most = 256;
+    for resident in [1u64, 60, 396, 600] {
+        for tiles in (1..3_000).chain([1 << 16, (1 << 16) + 1, 1 << 20, (1 << 23) + 7]) {
+            let mut rounds = 0;
+            // SAFETY: the pointer is valid for the call.
+            let blocks = u64::from(unsafe { czk_host_pair_launch(tiles, resident, most, &mut rounds) });
+            let rounds = u64::from(rounds);
+            assert!(rounds <= u64::from(most));
+            assert!(
+                blocks * rounds >= tiles && (blocks - 1) * rounds < tiles,
+                "no tile is left out, and no block idle"
+            );
         }
     }
 }

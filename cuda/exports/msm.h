@@ -22,10 +22,10 @@ typedef struct {
     const void *d_bases;
     uint64_t base_count;
     const uint32_t *d_indices;
-    const void *d_scalars;
+    void *d_scalars;
     uint64_t count;
     int32_t canonical; // scalars are canonical bytes
-    int32_t reserved;
+    int32_t consumed;  // scalars may be overwritten, which is faster: each window then reads 4 or 8 bytes of a scalar, not 32
 } czk_msm_term_t;
 
 // How an MSM is worked off: from czk_msm_plan, read-only to the caller.
@@ -61,9 +61,10 @@ typedef struct {
 } czk_msm_trace_t;
 
 // Chooses windows, chunks and the workspace's size for up to count_max scalars a call within budget_bytes of working
-// memory (CZK_INVALID if it can't be done). windows == 0 chooses the number of windows too.
+// memory (CZK_INVALID if it can't be done). windows == 0 chooses the number of windows too, together == 0 the most that are
+// sorted and summed as one.
 czk_status_t czk_msm_plan(int32_t group, int32_t keep, uint64_t count_max, uint64_t budget_bytes, uint32_t windows,
-                          czk_msm_plan_t *plan);
+                          uint32_t together, czk_msm_plan_t *plan);
 
 // Σ over all terms of scalar · base as parts: Σ 2^exponents[i] · parts[i], i in [0, *part_count), in uncompressed
 // big-endian bytes at d_parts (room for CZK_MSM_PARTS points), complete when the stream gets there. The caller sums them

@@ -1,4 +1,7 @@
-// The host twin of the MSM's index logic (msm/windows.h, msm/tree.h), behind C functions for tests/cuda_msm.rs.
+// The host twin of the MSM's index logic (windows.h, tree.h, split.h and launch.h of msm/), behind C functions for
+// tests/cuda_msm.rs.
+#include "msm/launch.h"
+#include "msm/split.h"
 #include "msm/tree.h"
 
 #include <cstring>
@@ -40,6 +43,33 @@ bool czk_host_digits(uint32_t windows, const uint32_t *words, int32_t *digits) {
     add_offset(s, digit_offset(all));
     for (uint32_t w = 0; w < windows; w++) digits[w] = signed_digit(s, all, w);
     return negated;
+}
+
+// Where word `word` of scalar `at` of `count` is when they are in planes.
+uint64_t czk_host_plane_word(uint64_t at, uint64_t count, uint32_t word) {
+    const plane_place_t place = plane_place(at, count);
+    return place.first + uint64_t(word) * place.stride;
+}
+
+// Whether windows of 2^lg_buckets buckets are split, the bits of each step, and the rooms of a part.
+bool czk_host_split(uint32_t lg_buckets, uint64_t items, uint32_t bits[3], uint64_t rooms[2]) {
+    const split_shape_t shape(lg_buckets, items);
+    if (!can_split(lg_buckets)) return false;
+    bits[0] = shape.lg_buckets - shape.lg_first(), bits[1] = shape.lg_first() - shape.lg_last(), bits[2] = shape.lg_last();
+    rooms[0] = shape.first_room, rooms[1] = shape.last_room;
+    return true;
+}
+
+// Blocks of `bytes` shared memory on one multiprocessor of a card.
+uint32_t czk_host_blocks_at_once(uint32_t shared_bytes, uint32_t shared_block_bytes, uint32_t bytes, uint32_t most) {
+    return blocks_at_once({1, shared_bytes, shared_block_bytes}, bytes, most);
+}
+
+// The launch of `tiles` tiles of pairs. Returns its blocks.
+uint32_t czk_host_pair_launch(uint64_t tiles, uint64_t resident, uint32_t rounds_max, uint32_t *rounds) {
+    const pair_launch_t launch = pair_launch(tiles, resident, rounds_max);
+    *rounds = launch.rounds;
+    return launch.blocks;
 }
 
 // The tree as the kernels walk it, over integers: buckets[b] += its items in [begin, end). pairs[l] counts each level's

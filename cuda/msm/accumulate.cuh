@@ -1,6 +1,7 @@
 // Host side of the tree: the sums of all buckets of one sorted list of items.
 #pragma once
 
+#include "msm/launch.h"
 #include "msm/segments.cuh"
 #include "runtime/pacer.cuh"
 
@@ -16,17 +17,20 @@ struct add_shape_t {
     static constexpr double pairs_per_ms = sizeof(F) <= 48 ? 3e6 : 1e6; // a cautious guess, for the pacer alone
 };
 
-struct device_shape_t {
-    uint32_t multiprocessors;
-    uint32_t shared_bytes; // per multiprocessor
-};
-
 static czk_status_t read_device_shape(device_shape_t &shape) {
-    int device = 0, count = 0, bytes = 0;
+    int device = 0, count = 0, bytes = 0, block_bytes = 0;
     CZK_CUDA(cudaGetDevice(&device));
     CZK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
     CZK_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    shape = {uint32_t(count), uint32_t(bytes)};
+    CZK_CUDA(cudaDeviceGetAttribute(&block_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    shape = {uint32_t(count), uint32_t(bytes), uint32_t(block_bytes)};
+    return ok();
+}
+
+// Lets a kernel's blocks have `bytes` of dynamic shared memory.
+template <class... Arguments>
+czk_status_t allow_shared(void (*kernel)(Arguments...), uint32_t bytes) {
+    CZK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)));
     return ok();
 }
 
@@ -41,27 +45,22 @@ constexpr uint64_t products_for(uint64_t pairs) {
     return (pairs + threads - 1) / threads * threads;
 }
 
-// Launches the additions of `count` pairs: as many rounds a thread as fill the device twice over, since blocks that are
-// out of step hide each other's inversions; once if that left few rounds to share one; more often if there were more than
-// rounds_max, so that no block holds up a question for long.
+// Launches the additions of `count` pairs, as pair_launch says.
 template <class F, class Source>
 czk_status_t launch_add_pairs(const Source &source, uint64_t count, F *before, device_shape_t device, cudaStream_t stream,
                               pacer_t &pacer) {
     using shape = add_shape_t<F>;
     if (count == 0) return ok();
     constexpr uint32_t shared_bytes = pair_tiles_t<F, Source, shape::threads>::shared_bytes;
-    constexpr uint32_t block_bytes = shared_bytes + 1024; // the system keeps 1 KiB of each block's
+    static_assert(shared_bytes <= shared_block_least, "every card has room for a block");
     const auto kernel = add_pairs<F, Source, shape::threads, shape::blocks>;
-    CZK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared_bytes)));
+    CZK_TRY(allow_shared(kernel, shared_bytes));
     CZK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared));
-    const uint64_t room = device.shared_bytes / block_bytes;
-    const uint64_t resident = device.multiprocessors * (room < 1 ? 1 : room < shape::blocks ? room : shape::blocks);
+    const uint32_t at_once = blocks_at_once(device, shared_bytes, shape::blocks);
+    CZK_REQUIRE(at_once > 0 && "shared memory for a block", CZK_INVALID);
     const uint64_t tiles = products_for<F>(count) / shape::threads;
-    uint64_t waves = tiles < 128 * resident ? 1 : 2;
-    while (tiles > waves * resident * shape::rounds_max) waves++;
-    const uint64_t rounds = (tiles + waves * resident - 1) / (waves * resident);
-    const uint32_t blocks = uint32_t((tiles + rounds - 1) / rounds);
-    CZK_LAUNCH(kernel<<<blocks, shape::threads, shared_bytes, stream>>>(source, uint32_t(count), uint32_t(rounds), before));
+    const auto [blocks, rounds] = pair_launch(tiles, uint64_t(device.multiprocessors) * at_once, shape::rounds_max);
+    CZK_LAUNCH(kernel<<<blocks, shape::threads, shared_bytes, stream>>>(source, uint32_t(count), rounds, before));
     return pacer.launched(double(count) / shape::pairs_per_ms);
 }
 
@@ -89,7 +88,7 @@ template <class F>
 czk_status_t add_level(const items_t<F> &items, const chunk_t &chunk, uint32_t level, uint32_t pairs,
                        const tree_memory_t<F> &memory, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
     CZK_TRY(scan_sizes({items.starts, chunk, int32_t(level)}, memory.pair_offsets, memory.scan, memory.scan_bytes, stream));
-    CZK_LAUNCH(list_pairs<<<blocks_for(pairs, list_threads * list_tiles), list_threads, 0, stream>>>(
+    CZK_LAUNCH(list_pairs<<<blocks_for(pairs, list_pairs_a_block), list_threads, 0, stream>>>(
         items.starts, memory.slot_offsets, memory.pair_offsets, chunk, level, pairs, items.values, memory.list));
     if (level == 0) {
         item_pairs_t<F> source{static_cast<const pair_items_t *>(memory.list), items.bases, memory.slots};

@@ -1,30 +1,16 @@
 // From scalars to items: one key (bucket) and one value (point number, sign in the top bit) for each digit that isn't 0.
 #pragma once
 
-#include "exports/msm.h"
-#include "field/fr_convert.cuh"
-#include "msm/addition.cuh"
-#include "msm/windows.h"
+#include "msm/planes.cuh"
 
 namespace czk {
 
 constexpr uint32_t item_sign = 0x80000000;
 
-// 32 canonical bytes in device memory.
-struct alignas(16) aligned_scalar_t {
-    scalar_words_t words;
-};
-
-// The terms of one call as kernels see them: scalars and bases are numbered through all terms.
+// The terms of one call: scalars are numbered through all of them.
 struct terms_t {
     uint32_t count;
-    struct {
-        const uint32_t *indices;
-        const void *scalars;
-        uint64_t scalars_end; // number of scalars up to and with this term
-        uint32_t first_base;  // number of bases before this term
-        int32_t canonical;
-    } term[CZK_MSM_TERMS];
+    term_t term[CZK_MSM_TERMS];
 };
 
 // The bases of all terms, by number.
@@ -53,20 +39,13 @@ struct window_group_t {
     CZK_INDEX uint32_t bucket_count() const { return uint32_t(windows.buckets(first, last)); }
 };
 
-// Scalar i in canonical form, made ready for signed_digit; `negate` if its point's sign changes, `point` its number.
-CZK_FN scalar_words_t load_scalar(const terms_t &terms, uint64_t i, bool &negate, uint32_t &point) {
+// Scalar i of all terms, made ready for signed_digit; `negate` if its point's sign changes, `point` its number.
+CZK_FN scalar_words_t load_numbered(const terms_t &terms, uint64_t i, const scalar_words_t &offset, bool &negate,
+                                    uint32_t &point) {
     uint32_t t = 0;
-    while (t + 1 < terms.count && i >= terms.term[t].scalars_end) t++;
-    uint64_t at = t == 0 ? i : i - terms.term[t - 1].scalars_end;
-    scalar_words_t words;
-    if (terms.term[t].canonical) {
-        words = load_words(static_cast<const aligned_scalar_t *>(terms.term[t].scalars) + at).words;
-    } else {
-        fr_to_canonical(words.word, load_words(static_cast<const fr_t *>(terms.term[t].scalars) + at));
-    }
-    point = terms.term[t].first_base + (terms.term[t].indices ? terms.term[t].indices[at] : uint32_t(at));
-    negate = halve_range(words);
-    return words;
+    while (t + 1 < terms.count && i >= terms.term[t].count) i -= terms.term[t++].count;
+    point = point_of(terms.term[t], i);
+    return load_scalar(terms.term[t], i, offset, negate);
 }
 
 // Scalars that one thread cuts. Four, with a quarter of the threads, took 1.4 times as long.
@@ -93,7 +72,7 @@ constexpr unsigned resident_threads = 1536;
 // Writes the items of a group of windows without gaps, in any order (*cursor counts them and begins at 0): the sort that
 // follows gives them one, and sums of points don't depend on it.
 template <unsigned THREADS>
-__global__ void __launch_bounds__(THREADS, resident_threads / THREADS)
+__global__ void __launch_bounds__(THREADS, resident_threads / THREADS * 3 / 4)
     cut_digits(terms_t terms, uint64_t count, window_group_t group, uint32_t *keys, uint32_t *values, uint32_t *cursor) {
     constexpr unsigned warps = THREADS / 32, rows = scalars_a_thread * warps;
     static_assert(rows <= 32, "one warp scans the counts");
@@ -101,17 +80,13 @@ __global__ void __launch_bounds__(THREADS, resident_threads / THREADS)
     const uint64_t first = uint64_t(blockIdx.x) * THREADS * scalars_a_thread + threadIdx.x;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     scalar_words_t words[scalars_a_thread] = {};
-    bool negate[scalars_a_thread] = {}, zero[scalars_a_thread];
+    bool negate[scalars_a_thread] = {}, is_there[scalars_a_thread];
     uint32_t point[scalars_a_thread] = {};
 #pragma unroll
     for (unsigned j = 0; j < scalars_a_thread; j++) {
         const uint64_t i = first + j * THREADS;
-        if (i < count) words[j] = load_scalar(terms, i, negate[j], point[j]);
-    }
-#pragma unroll
-    for (unsigned j = 0; j < scalars_a_thread; j++) {
-        zero[j] = is_zero(words[j]);
-        add_offset(words[j], group.offset);
+        is_there[j] = i < count;
+        if (is_there[j]) words[j] = load_numbered(terms, i, group.offset, negate[j], point[j]);
     }
     uint32_t first_bucket = 0;
     for (uint32_t w = group.first; w < group.last; w++) {
@@ -119,7 +94,7 @@ __global__ void __launch_bounds__(THREADS, resident_threads / THREADS)
         uint32_t lanes[scalars_a_thread];
 #pragma unroll
         for (unsigned j = 0; j < scalars_a_thread; j++) {
-            digit[j] = zero[j] ? 0 : signed_digit(words[j], group.windows, w);
+            digit[j] = is_there[j] ? signed_digit(words[j], group.windows, w) : 0;
             lanes[j] = __ballot_sync(0xffffffff, digit[j] != 0);
             if (lane == 0) row_count[j * warps + warp] = __popc(lanes[j]);
         }
@@ -133,8 +108,7 @@ __global__ void __launch_bounds__(THREADS, resident_threads / THREADS)
         for (unsigned j = 0; j < scalars_a_thread; j++) {
             if (digit[j] == 0) continue;
             const uint32_t at = block_start + row_count[j * warps + warp] + __popc(lanes[j] & ((1u << lane) - 1));
-            const uint32_t magnitude = digit[j] < 0 ? 0u - uint32_t(digit[j]) : uint32_t(digit[j]);
-            keys[at] = first_bucket + magnitude - 1;
+            keys[at] = first_bucket + bucket_of_digit(digit[j]);
             values[at] = point[j] | (negate[j] != (digit[j] < 0) ? item_sign : 0);
         }
         first_bucket += group.windows.buckets(w);

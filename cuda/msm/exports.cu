@@ -15,14 +15,14 @@ bool is_group(int32_t group) { return group == 1 || group == 2; }
 extern "C" {
 
 czk_status_t czk_msm_plan(int32_t group, int32_t keep, uint64_t count_max, uint64_t budget_bytes, uint32_t windows,
-                          czk_msm_plan_t *plan) {
+                          uint32_t together, czk_msm_plan_t *plan) {
     CZK_REQUIRE(is_group(group), CZK_INVALID);
     CZK_REQUIRE(windows == 0 || (windows >= msm_windows_min && windows <= msm_windows_max), CZK_INVALID);
     *plan = czk_msm_plan_t{};
     plan->group = group;
     plan->keep = keep != 0;
     plan->count_max = count_max > 0 ? count_max : 1;
-    return group_entries_of(group).plan(*plan, budget_bytes, windows);
+    return group_entries_of(group).plan(*plan, budget_bytes, windows, together);
 }
 
 czk_status_t czk_msm_run(const czk_msm_plan_t *plan, const czk_msm_term_t *terms, uint32_t term_count, void *d_workspace,

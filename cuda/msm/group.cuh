@@ -7,7 +7,7 @@
 namespace czk {
 
 struct msm_group_t {
-    czk_status_t (*plan)(czk_msm_plan_t &plan, uint64_t budget_bytes, uint32_t windows);
+    czk_status_t (*plan)(czk_msm_plan_t &plan, uint64_t budget_bytes, uint32_t windows, uint32_t together);
     // first < 0: run. Otherwise add.
     czk_status_t (*add)(const czk_msm_plan_t &plan, int32_t first, const czk_msm_term_t *terms, uint32_t term_count,
                         void *d_workspace, const czk_msm_streams_t &streams, const czk_poll_t *poll,

@@ -35,18 +35,21 @@ struct halves_t {
 // gaps at `out`. Intermediate sums go to `middle`, middle_stride apart; it may be `in` itself.
 template <class F>
 struct halving_t {
-    affine_t<F> *in;
+    const affine_t<F> *in;
     uint64_t stride;
     uint64_t segments;
     uint32_t lg_length, lg_target;
     affine_t<F> *middle;
     uint64_t middle_stride;
     affine_t<F> *out;
+    bool is_done = false;
 };
 
+// One step of `halve`: the points are not read at `in` again.
 template <class F>
-czk_status_t halve(const halving_t<F> &halving, F *before, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
+czk_status_t halve_once(halving_t<F> &halving, F *before, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
     const uint64_t target_stride = uint64_t(1) << halving.lg_target;
+    halving.is_done = halving.lg_length <= halving.lg_target + 1;
     if (halving.lg_length == halving.lg_target) {
         if (halving.in == halving.out) return ok();
         const size_t row = target_stride * sizeof(affine_t<F>);
@@ -54,18 +57,22 @@ czk_status_t halve(const halving_t<F> &halving, F *before, device_shape_t device
                                    halving.segments, cudaMemcpyDeviceToDevice, stream));
         return ok();
     }
-    const affine_t<F> *in = halving.in;
-    uint64_t stride = halving.stride;
-    for (uint32_t lg_half = halving.lg_length - 1;; lg_half--) {
-        const bool last = lg_half == halving.lg_target;
-        affine_t<F> *out = last ? halving.out : halving.middle;
-        const uint64_t out_stride = last ? target_stride : halving.middle_stride;
-        halves_t<F> source{in, out, stride, out_stride, lg_half};
-        CZK_TRY(launch_add_pairs<F>(source, halving.segments << lg_half, before, device, stream, pacer));
-        if (last) return ok();
-        in = out;
-        stride = out_stride;
-    }
+    const uint32_t lg_half = halving.lg_length - 1;
+    affine_t<F> *out = halving.is_done ? halving.out : halving.middle;
+    const uint64_t out_stride = halving.is_done ? target_stride : halving.middle_stride;
+    halves_t<F> source{halving.in, out, halving.stride, out_stride, lg_half};
+    CZK_TRY(launch_add_pairs<F>(source, halving.segments << lg_half, before, device, stream, pacer));
+    halving.in = out;
+    halving.stride = out_stride;
+    halving.lg_length = lg_half;
+    return ok();
+}
+
+// All steps that are left.
+template <class F>
+czk_status_t halve(halving_t<F> &halving, F *before, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
+    while (!halving.is_done) CZK_TRY(halve_once(halving, before, device, stream, pacer));
+    return ok();
 }
 
 // What is kept of every window until the end: 2^lg_kept partial sums a row and a column.
@@ -134,27 +141,39 @@ struct kept_t {
     }
 };
 
-// Rows and columns of the windows [first, last), whose buckets follow one another at `buckets`; those are overwritten.
-// `middle`: half as many points as there are buckets.
+// Memory of reduce_windows: half as many points as there are buckets, and products for as many pairs, for rows and for
+// columns.
 template <class F>
-czk_status_t reduce_windows(windows_t windows, uint32_t first, uint32_t last, affine_t<F> *buckets, affine_t<F> *middle,
-                            F *before, affine_t<F> *kept, device_shape_t device, cudaStream_t stream, pacer_t &pacer) {
+struct reduction_memory_t {
+    affine_t<F> *middle;
+    F *before[2];
+    affine_t<F> *kept;
+};
+
+// Rows and columns of the windows [first, last), whose buckets follow one another at `buckets`; those are overwritten.
+// Columns are added beside the rows, whose first halving alone reads what they overwrite. stream[0] has both at last.
+template <class F>
+czk_status_t reduce_windows(windows_t windows, uint32_t first, uint32_t last, affine_t<F> *buckets,
+                            const reduction_memory_t<F> &memory, device_shape_t device, const chunk_streams_t &streams,
+                            pacer_t &pacer) {
     window_class_t classes[2];
     const uint32_t count = classes_of(windows, first, last, classes);
     for (uint32_t c = 0; c < count; c++) {
         const window_shape_t shape(classes[c].width);
         const uint64_t n = classes[c].last - classes[c].first;
         const uint64_t columns = uint64_t(1) << shape.lg_columns;
-        const kept_t<F> own(kept, windows, classes[c].first);
-        halving_t<F> rows{buckets, columns,     n << shape.lg_rows, shape.lg_columns, shape.lg_row_kept,
-                          middle,  columns / 2, own.rows};
-        CZK_TRY(halve(rows, before, device, stream, pacer));
+        const kept_t<F> own(memory.kept, windows, classes[c].first);
+        halving_t<F> rows{buckets,       columns,     n << shape.lg_rows, shape.lg_columns, shape.lg_row_kept,
+                          memory.middle, columns / 2, own.rows};
         halving_t<F> all{buckets, uint64_t(1) << shape.lg, n, shape.lg, shape.lg_columns + shape.lg_column_kept,
                          buckets, uint64_t(1) << shape.lg, own.columns};
-        CZK_TRY(halve(all, before, device, stream, pacer));
+        CZK_TRY(halve_once(rows, memory.before[0], device, streams.stream[0], pacer));
+        CZK_TRY(streams.order(1));
+        CZK_TRY(halve(all, memory.before[1], device, streams.stream[1], pacer));
+        CZK_TRY(halve(rows, memory.before[0], device, streams.stream[0], pacer));
         buckets += n << shape.lg;
     }
-    return ok();
+    return streams.order(0);
 }
 
 // A part: the sum of the points at `from` whose index has `bit` (bit < 0: of all 2^lg of them).

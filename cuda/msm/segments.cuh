@@ -1,6 +1,7 @@
 // Kernels around the tree (tree.h): where buckets begin, how many pairs each level has, and which.
 #pragma once
 
+#include <cub/block/block_scan.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -68,17 +69,45 @@ struct chunking_t {
     CZK_INDEX uint32_t end(uint32_t chunk) const { return chunk + 1 == count() ? items : (chunk + 1) * chunk_items; }
 };
 
-static __global__ void find_chunk_buckets(const uint32_t *keys, chunking_t chunking, chunk_stats_t *stats) {
+// What the device knows first of a group's items: their number, and whether it counts (split.cuh).
+struct item_count_t {
+    uint32_t items, is_void;
+};
+
+// Equal chunks of at most chunk_items.
+CZK_INDEX chunking_t chunking_of(uint32_t items, uint64_t chunk_items, bool all_have_sums) {
+    if (items == 0) return {0, 1, false};
+    const uint32_t chunks = uint32_t((items + chunk_items - 1) / chunk_items);
+    return {items, (items + chunks - 1) / chunks, all_have_sums};
+}
+
+// As chunking_of, on the device.
+struct chunking_rule_t {
+    const item_count_t *count;
+    uint64_t chunk_items;
+    bool all_have_sums;
+
+    CZK_INDEX chunking_t get() const {
+        return chunking_of(count->is_void != 0 ? 0 : count->items, chunk_items, all_have_sums);
+    }
+};
+
+// The first and the last bucket of each chunk.
+static __global__ void find_chunk_buckets(const uint32_t *starts, uint32_t buckets, chunking_rule_t rule,
+                                          chunk_stats_t *stats) {
+    const chunking_t chunking = rule.get();
     uint32_t chunk = blockIdx.x * blockDim.x + threadIdx.x;
     if (chunk >= chunking.count()) return;
-    stats[chunk].first_bucket = keys[chunking.begin(chunk)];
-    stats[chunk].last_bucket = keys[chunking.end(chunk) - 1];
+    stats[chunk].first_bucket = last_not_above(starts, 0, buckets, chunking.begin(chunk));
+    stats[chunk].last_bucket = last_not_above(starts, 0, buckets, chunking.end(chunk) - 1);
 }
 
 // stats[c].pairs[l] += the pairs of level l, one bucket per thread. Nearly all buckets of a block lie in the chunk of its
 // first one: that one's counts are gathered in shared memory.
-static __global__ void count_pairs(const uint32_t *starts, uint32_t buckets, chunking_t chunking, chunk_stats_t *stats) {
+static __global__ void count_pairs(const uint32_t *starts, uint32_t buckets, chunking_rule_t rule, chunk_stats_t *stats) {
     __shared__ uint32_t block_pairs[tree_levels_max];
+    const chunking_t chunking = rule.get();
+    if (chunking.items == 0) return;
     const uint32_t b = blockIdx.x * blockDim.x + threadIdx.x;
     const uint32_t lane = threadIdx.x % 32;
     const uint32_t block_chunk = starts[blockIdx.x * blockDim.x] / chunking.chunk_items;
@@ -155,19 +184,48 @@ static __device__ __forceinline__ uint32_t warp_last_not_above(const uint32_t *o
     return low;
 }
 
-constexpr uint32_t list_threads = 512, list_tiles = 4; // a block lists list_threads * list_tiles pairs
+constexpr uint32_t list_threads = 512, list_tiles = 4, list_pairs_a_block = list_threads * list_tiles;
 
-// Numbers a level's pairs. Two warps find the buckets of the block's first and last pair, each thread searches between them.
+struct larger_t {
+    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a > b ? a : b; }
+};
+
+// To marks[k] the number of the last mark at or before k: marks[k] is 0 where there is none.
+static __device__ __forceinline__ void spread_marks(uint32_t *marks) {
+    using scan_t = cub::BlockScan<uint32_t, list_threads>;
+    __shared__ typename scan_t::TempStorage temporary;
+    uint32_t own[list_tiles];
+#pragma unroll
+    for (uint32_t j = 0; j < list_tiles; j++) own[j] = marks[threadIdx.x * list_tiles + j];
+    scan_t(temporary).InclusiveScan(own, own, larger_t{});
+#pragma unroll
+    for (uint32_t j = 0; j < list_tiles; j++) marks[threadIdx.x * list_tiles + j] = own[j];
+    __syncthreads();
+}
+
+// Numbers a level's pairs. Two warps find the buckets of the block's first and last pair. Each bucket between them marks
+// its first pair; where most of them have no pair, each pair is searched for instead.
 static __global__ void __launch_bounds__(list_threads)
     list_pairs(const uint32_t *starts, const uint32_t *slot_offsets, const uint32_t *pair_offsets, chunk_t chunk,
                uint32_t level, uint32_t count, const uint32_t *values, void *list) {
     __shared__ uint32_t range[2];
-    const uint32_t first = blockIdx.x * (list_threads * list_tiles);
-    const uint32_t end = min(first + list_threads * list_tiles, count), warp = threadIdx.x / 32;
+    __shared__ __align__(16) uint32_t marks[list_pairs_a_block];
+    const uint32_t first = blockIdx.x * list_pairs_a_block;
+    const uint32_t end = min(first + list_pairs_a_block, count), warp = threadIdx.x / 32;
+    for (uint32_t k = threadIdx.x; k < list_pairs_a_block; k += list_threads) marks[k] = 0;
     if (warp < 2) range[warp] = warp_last_not_above(pair_offsets, 0, chunk.count, warp == 0 ? first : end - 1);
     __syncthreads();
+    const uint32_t low = range[0], others = range[1] - low;
+    const bool is_marked = others <= 4 * list_pairs_a_block;
+    if (is_marked) {
+        for (uint32_t b = threadIdx.x + 1; b <= others; b += list_threads) {
+            atomicMax(&marks[pair_offsets[low + b] - first], b);
+        }
+        __syncthreads();
+        spread_marks(marks);
+    }
     for (uint32_t k = first + threadIdx.x; k < end; k += list_threads) {
-        const uint32_t i = last_not_above(pair_offsets, range[0], range[1] + 1, k);
+        const uint32_t i = is_marked ? low + marks[k - first] : last_not_above(pair_offsets, low, range[1] + 1, k);
         const uint32_t j = k - pair_offsets[i], slot = slot_offsets[i];
         const segment_t segment = segment_of(chunk, starts[chunk.first + i], starts[chunk.first + i + 1]);
         if (level == 0) {

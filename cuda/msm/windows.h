@@ -94,12 +94,6 @@ CZK_FN void add_offset(scalar_words_t &s, const scalar_words_t &offset) {
     s.word[7] = addc(s.word[7], offset.word[7]);
 }
 
-CZK_INDEX bool is_zero(const scalar_words_t &s) {
-    uint32_t any = 0;
-    for (int i = 0; i < 8; i++) any |= s.word[i];
-    return any == 0;
-}
-
 // Bits [low, low + width) of s + K, width <= 32. The words are picked by comparing, so that they stay in registers.
 CZK_INDEX uint32_t bit_field(const scalar_words_t &s, uint32_t low, uint32_t width) {
     uint32_t first = low / 32, shift = low % 32;
@@ -112,11 +106,31 @@ CZK_INDEX uint32_t bit_field(const scalar_words_t &s, uint32_t low, uint32_t wid
     return uint32_t(both >> shift) & uint32_t((uint64_t(1) << width) - 1);
 }
 
+// Where word 0 of scalar `at` of `count` is, in words, when they are in planes (planes.cuh); word i is i · stride further.
+struct plane_place_t {
+    uint64_t first;
+    uint32_t stride;
+};
+
+constexpr uint32_t plane_tile = 512;
+
+CZK_INDEX plane_place_t plane_place(uint64_t at, uint64_t count) {
+    const uint64_t tile = at / plane_tile * plane_tile;
+    const uint32_t stride = count - tile < plane_tile ? uint32_t(count - tile) : plane_tile;
+    return {8 * tile + (at - tile), stride};
+}
+
+// The digit whose bits in s + K are `field`.
+CZK_INDEX int32_t digit_of_field(uint32_t field, windows_t windows, uint32_t window) {
+    return int32_t(window + 1 < windows.count ? field - (1u << (windows.width(window) - 1)) : field);
+}
+
 // Digit of `window` of a scalar to which the offset was added.
 CZK_INDEX int32_t signed_digit(const scalar_words_t &s, windows_t windows, uint32_t window) {
-    uint32_t width = windows.width(window);
-    uint32_t field = bit_field(s, windows.low(window), width);
-    return int32_t(window + 1 < windows.count ? field - (1u << (width - 1)) : field);
+    return digit_of_field(bit_field(s, windows.low(window), windows.width(window)), windows, window);
 }
+
+// Bucket of a digit other than 0, within its window.
+CZK_INDEX uint32_t bucket_of_digit(int32_t digit) { return (digit < 0 ? 0u - uint32_t(digit) : uint32_t(digit)) - 1; }
 
 } // namespace czk

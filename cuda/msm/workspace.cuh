@@ -4,6 +4,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "msm/reduce.cuh"
+#include "msm/split.cuh"
 
 namespace czk {
 
@@ -52,10 +53,27 @@ inline uint64_t buckets_together(const czk_msm_plan_t &plan) {
 
 inline uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+// Whether the plan's windows are split (split.h), unless their scalars are skewed. A part is sorted in shared memory.
+inline bool is_split(const czk_msm_plan_t &plan) {
+    const windows_t windows = windows_of(plan);
+    constexpr uint64_t room_max = (shared_block_least - sort_part_bytes) / sizeof(uint32_t);
+    const uint32_t widest = windows.width(0), narrowest = windows.width(windows.count - 1);
+    return plan.windows_together == 1 && can_split(widest - 1) && can_split(narrowest - 1) &&
+           part_room(plan.count_max, sort_parts) <= room_max;
+}
+
+// Memory of the splits: parts after the first and after the second.
+struct split_memory_t {
+    parts_out_t parts[2];
+    uint32_t *begins;
+};
+
 // The sort is over when the trees begin, so that it uses their memory but for the sorted values.
 template <class F>
 struct workspace_t {
-    uint32_t *cursor; // of cut_digits
+    item_count_t *count; // of a group; void if a part of a split is full
+    uint32_t *signs;  // of scalars in planes
+    split_memory_t split;
     chunk_stats_t *stats;
     uint32_t *keys[2], *values[2], *starts; // values[0] are those that are sorted at last
     void *sort;
@@ -68,23 +86,26 @@ struct workspace_t {
         const windows_t windows = windows_of(plan);
         const uint64_t items = plan.count_max * plan.windows_together;
         const uint64_t together = buckets_together(plan), kept_points = kept_before_class(windows, windows.count);
-        cursor = carver.take<uint32_t>(1);
+        count = carver.take<item_count_t>(1);
+        signs = carver.take<uint32_t>(plan.count_max / 32 + CZK_MSM_TERMS);
         stats = carver.take<chunk_stats_t>(chunks_max);
         values[0] = carver.take<uint32_t>(items);
         starts = carver.take<uint32_t>(together + 1);
         buckets = carver.take<affine_t<F>>(plan.keep ? windows.buckets(0, windows.count) : together);
         kept = carver.take<affine_t<F>>(kept_points);
         sums = carver.take<affine_t<F>>(sum_points(windows));
+        carver_t again_split = carver;
+        if (is_split(plan)) carve_split(plan, again_split);
         carver_t again = carver;
         for (auto &piece : keys) piece = again.take<uint32_t>(items);
         values[1] = again.take<uint32_t>(items);
         sort = again.take<unsigned char>(plan.sort_bytes);
-        // The first one's serves the reduction too: half as many slots as buckets, and products for pairs of all that is kept.
+        // They serve the reduction too: half as many slots as buckets, and products for pairs of all that is kept.
         const uint64_t chunk_pairs = larger(plan.chunk_items, plan.slots) / 2 + 1;
         for (auto &own : tree) {
-            const bool serves_reduction = &own == tree;
-            const uint64_t points = serves_reduction ? larger(together, kept_points) : 0;
-            own.slots = carver.take<affine_t<F>>(larger(plan.slots, serves_reduction ? together / 2 : 0));
+            const bool is_first = &own == tree;
+            const uint64_t points = is_first ? larger(together, kept_points) : together;
+            own.slots = carver.take<affine_t<F>>(larger(plan.slots, is_first ? together / 2 : 0));
             own.before = carver.take<F>(products_for<F>(larger(chunk_pairs, points / 2 + 1)));
             own.list = carver.take<unsigned char>(pair_list_bytes(plan.chunk_items, plan.slots));
             own.slot_offsets = carver.take<uint32_t>(together);
@@ -92,7 +113,17 @@ struct workspace_t {
             own.scan = carver.take<unsigned char>(scan_bytes);
             own.scan_bytes = scan_bytes;
         }
-        bytes = larger(carver.used(), again.used());
+        bytes = larger(carver.used(), larger(again.used(), again_split.used()));
+    }
+
+  private:
+    void carve_split(const czk_msm_plan_t &plan, carver_t &carver) {
+        const split_shape_t shape(0, plan.count_max);
+        split.parts[0] = {carver.take<uint32_t>(shape.first_items()), carver.take<uint16_t>(shape.first_items()),
+                          carver.take<uint32_t>(split_parts), shape.first_room, &count->is_void};
+        split.parts[1] = {carver.take<uint32_t>(shape.last_items()), carver.take<uint16_t>(shape.last_items()),
+                          carver.take<uint32_t>(sort_parts), shape.last_room, &count->is_void};
+        split.begins = carver.take<uint32_t>(sort_parts);
     }
 };
 
@@ -168,13 +199,13 @@ double expected_ms(const czk_msm_plan_t &plan) {
 constexpr uint64_t items_together_max = uint64_t(1) << 25;
 
 template <class F>
-czk_status_t choose_plan(czk_msm_plan_t &plan, uint64_t budget_bytes, uint32_t windows) {
+czk_status_t choose_plan(czk_msm_plan_t &plan, uint64_t budget_bytes, uint32_t windows, uint32_t together) {
     czk_msm_plan_t best = plan;
     best.workspace_bytes = 0;
     double best_ms = 0;
     const uint32_t low = windows ? windows : msm_windows_min + 1, high = windows ? windows : msm_windows_max;
     for (plan.windows = low; plan.windows <= high; plan.windows++) {
-        uint64_t most = items_together_max / (plan.count_max ? plan.count_max : 1);
+        uint64_t most = together ? together : items_together_max / (plan.count_max ? plan.count_max : 1);
         most = most < 1 ? 1 : most > plan.windows ? plan.windows : most;
         const uint64_t groups = (plan.windows + most - 1) / most;
         plan.windows_together = uint32_t((plan.windows + groups - 1) / groups);

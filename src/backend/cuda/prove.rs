@@ -21,9 +21,7 @@ use super::prepare::PreparedLayout;
 use super::resident::{bytes_of, Resident, ResidentLayout};
 use super::stats::Phases;
 use super::sums::{Of, RawSums, COUNTS, RESULT_BYTES};
-use super::sys::{
-    self, fr_from_montgomery, fr_to_canonical, gather, ones_indices, sum, DeviceZ, MsmTerm, OnesBits, RowsOf,
-};
+use super::sys::{self, fr_from_montgomery, gather, ones_indices, sum, DeviceZ, MsmTerm, OnesBits, RowsOf};
 use crate::assignment::Assignment;
 use crate::error::Error;
 use crate::srs::Section;
@@ -157,11 +155,8 @@ impl Proof<'_> {
     fn msm_h(&self, h: *mut c_void) -> Outcome<()> {
         let plan = self.plan();
         let (h_points, h_count) = self.resident.srs.section(Section::H);
-        // Digits are cut once for each window: what is canonical already is spared as many conversions.
-        // SAFETY: the vector has one element more.
-        unsafe { fr_to_canonical(h, h, h_count, &self.lane.main)? };
         let (l_points, l_count) = self.resident.srs.section(Section::L);
-        let of_h = MsmTerm { canonical: 1, ..term(h_points, h_count, null(), h, h_count) };
+        let of_h = MsmTerm { consumed: 1, ..term(h_points, h_count, null(), h, h_count) };
         let of_l = term(l_points, l_count, self.layout.l, self.full_values(), plan.full_count);
         let terms = [of_h, of_l].into_iter().filter(|term| term.count > 0).collect::<Vec<_>>();
         self.msm(Of::HL, &terms)
@@ -176,12 +171,9 @@ impl Proof<'_> {
         let (points, slots) = self.layout.tails[tail];
         let scalars = self.at(msm.scalars, FR * msm.count);
         // SAFETY: the lists have `count` entries, and the slots are of inputs and full-size values.
-        unsafe {
-            gather(scalars, self.values(), slots, msm.count, &self.lane.main)?;
-            fr_to_canonical(scalars, scalars, msm.count, &self.lane.main)?;
-        }
+        unsafe { gather(scalars, self.values(), slots, msm.count, &self.lane.main)? };
         let (bases, base_count) = self.resident.srs.query(of);
-        self.msm(of, &[MsmTerm { canonical: 1, ..term(bases, base_count, points, scalars, msm.count) }])
+        self.msm(of, &[MsmTerm { consumed: 1, ..term(bases, base_count, points, scalars, msm.count) }])
     }
 
     fn msm(&self, of: Of, terms: &[MsmTerm]) -> Outcome<()> {
@@ -298,5 +290,5 @@ impl Proof<'_> {
 }
 
 fn term(bases: *const c_void, base_count: u64, indices: *const u32, scalars: *const c_void, count: u64) -> MsmTerm {
-    MsmTerm { bases, base_count, indices, scalars, count, canonical: 0, reserved: 0 }
+    MsmTerm { bases, base_count, indices, scalars, count, canonical: 0, consumed: 0 }
 }

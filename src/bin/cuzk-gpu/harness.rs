@@ -70,10 +70,20 @@ impl Harness {
     }
 
     /// Median milliseconds of five runs of what `launch` puts on the stream, after one that warms up.
-    pub fn median_ms(&self, mut launch: impl FnMut(&Stream) -> Result<(), CudaError>) -> Result<f64, CudaError> {
+    pub fn median_ms(&self, launch: impl FnMut(&Stream) -> Result<(), CudaError>) -> Result<f64, CudaError> {
+        self.median_ms_after(|_| Ok(()), launch)
+    }
+
+    /// The same with something launched before each run that is not timed.
+    pub fn median_ms_after(
+        &self,
+        mut before: impl FnMut(&Stream) -> Result<(), CudaError>,
+        mut launch: impl FnMut(&Stream) -> Result<(), CudaError>,
+    ) -> Result<f64, CudaError> {
         let (start, stop) = (Event::timing()?, Event::timing()?);
         let mut times = Vec::new();
         for _ in 0..6 {
+            before(&self.stream)?;
             start.record(&self.stream)?;
             launch(&self.stream)?;
             stop.record(&self.stream)?;

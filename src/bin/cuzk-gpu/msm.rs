@@ -24,7 +24,20 @@ pub fn test(harness: &mut Harness) {
     harness.check("shapes_g2", |h| shapes::<G2>(h, 200));
     harness.check("blst", against_blst);
     harness.check("chunks", chunks);
-    harness.check("terms", terms);
+    harness.check("terms", |h| {
+        for consumed in [[0; 4], [1; 4], [0, 1, 0, 1]] {
+            terms(h, &MsmPlan::new(G1::CURVE, false, 3_077, BUDGET, 0)?, consumed)?;
+            terms(h, &MsmPlan::apart(G1::CURVE, false, 3_077, BUDGET, 15)?, consumed)?;
+        }
+        Ok(())
+    });
+    harness.check("apart", |h| {
+        for (windows, count) in [(15, 1), (15, 511), (15, 8_192), (15, 8_193), (11, 100_003), (14, 1 << 20)] {
+            apart::<G1>(h, windows, count, SCALARS[0])?;
+        }
+        apart::<G2>(h, 15, 5_000, SCALARS[0])
+    });
+    harness.check("apart_skewed", |h| SCALARS.iter().try_for_each(|&shape| apart::<G1>(h, 15, 30_001, shape)));
     harness.check("pieces_g1", |h| pieces::<G1>(h, 20_000));
     harness.check("pieces_g2", |h| pieces::<G2>(h, 3_000));
     harness.check("two_streams", two_streams);
@@ -40,6 +53,7 @@ pub fn sanitize(harness: &mut Harness) {
     harness.check("shapes_g1", |h| shapes::<G1>(h, 40));
     harness.check("pieces_g1", |h| pieces::<G1>(h, 500));
     harness.check("sizes_g2", |h| sizes::<G2>(h, &[33]));
+    harness.check("apart", |h| [SCALARS[0], SCALARS[5]].iter().try_for_each(|&shape| apart::<G1>(h, 15, 520, shape)));
 }
 
 /// Working memory of the tests, far more than they need.
@@ -73,7 +87,7 @@ pub fn term(bases: &DeviceBuffer<u8>, scalars: &DeviceBuffer<Words>, base_count:
         scalars: scalars.as_ptr(),
         count: scalars.len() as u64,
         canonical: 1,
-        reserved: 0,
+        consumed: 0,
     }
 }
 
@@ -186,6 +200,30 @@ fn shapes<T: TestGroup>(harness: &Harness, count: u64) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Each window for itself, of scalars that stay and of some that don't: digits are split, or sorted if they are skewed.
+fn apart<T: TestGroup>(
+    harness: &Harness,
+    windows: u32,
+    count: usize,
+    (name, scalar): (&str, Pattern),
+) -> Result<(), Failure> {
+    let logs = random_scalars(27, count);
+    let bases = bases_of::<T>(&logs, &harness.stream)?;
+    let scalars: Vec<Words> = (0..count as u64).map(scalar).collect();
+    let plan = MsmPlan::apart(T::CURVE, false, count as u64, BUDGET, windows)?;
+    assert_eq!(plan.windows_together, 1);
+    let device = DeviceBuffer::from_slice(&scalars, &harness.stream)?;
+    for consumed in [0, 1] {
+        let term = MsmTerm { consumed, ..term(&bases, &device, count) };
+        let found = run::<T>(harness, &plan, &[term], &Lanes::new(true)?)?;
+        let what = format!("{count} scalars, {name}, {windows} windows apart, consumed: {consumed}");
+        expect_point(found, multiple::<T>(&logs, &scalars), what)?;
+        let left = device.to_vec(&harness.stream)?;
+        assert!(consumed != 0 || left == scalars, "scalars that stay were overwritten");
+    }
+    Ok(())
+}
+
 fn against_blst(harness: &Harness) -> Result<(), Failure> {
     let (logs, scalars) = (random_scalars(12, 5_000), random_scalars(13, 5_000));
     let bases = bases_of::<G1>(&logs, &harness.stream)?;
@@ -228,7 +266,7 @@ fn chunks(harness: &Harness) -> Result<(), Failure> {
 }
 
 /// Several terms, one of them gathered by indices.
-fn terms(harness: &Harness) -> Result<(), Failure> {
+fn terms(harness: &Harness, plan: &MsmPlan, consumed: [i32; 4]) -> Result<(), Failure> {
     let stream = &harness.stream;
     let counts = [1_000usize, 3_000, 0, 77];
     let logs: Vec<Vec<Words>> = counts.iter().map(|&c| random_scalars(15 + c as u64, c)).collect();
@@ -239,7 +277,7 @@ fn terms(harness: &Harness) -> Result<(), Failure> {
     for t in 0..4 {
         bases.push(bases_of::<G1>(&logs[t], stream)?);
         device.push(DeviceBuffer::from_slice(&scalars[t], stream)?);
-        terms.push(term(&bases[t], &device[t], counts[t]));
+        terms.push(MsmTerm { consumed: consumed[t], ..term(&bases[t], &device[t], counts[t]) });
         let used: Vec<Words> = match t {
             1 => indices.iter().map(|&i| logs[1][i as usize]).collect(),
             _ => logs[t].clone(),
@@ -247,8 +285,7 @@ fn terms(harness: &Harness) -> Result<(), Failure> {
         expected += inner_product(&scalars[t], &used);
     }
     terms[1].indices = d_indices.as_ptr().cast();
-    let plan = MsmPlan::new(G1::CURVE, false, 3_077, BUDGET, 0)?;
-    let found = run::<G1>(harness, &plan, &terms, &Lanes::new(false)?)?;
+    let found = run::<G1>(harness, plan, &terms, &Lanes::new(false)?)?;
     expect_point(found, G1Projective::generator() * expected, "four terms")
 }
 
@@ -257,11 +294,14 @@ fn pieces<T: TestGroup>(harness: &Harness, count: usize) -> Result<(), Failure> 
     let stream = &harness.stream;
     let (logs, scalars) = (random_scalars(17, count), random_scalars(18, count));
     let bases = bases_of::<T>(&logs, stream)?;
-    let (device, lanes) = (DeviceBuffer::from_slice(&scalars, stream)?, Lanes::new(true)?);
+    let (lanes, half) = (Lanes::new(true)?, count as u64 / 2);
     let point = T::CURVE.affine_bytes();
-    for plan in
-        [MsmPlan::new(T::CURVE, true, count as u64 / 2, BUDGET, 0)?, tight_plan::<T>(true, count as u64 / 2, 20)?]
-    {
+    for plan in [
+        MsmPlan::new(T::CURVE, true, half, BUDGET, 0)?,
+        tight_plan::<T>(true, half, 20)?,
+        MsmPlan::apart(T::CURVE, true, half, BUDGET, 15)?,
+    ] {
+        let device = DeviceBuffer::from_slice(&scalars, stream)?;
         let mut workspace = DeviceBuffer::<u8>::new(plan.workspace_bytes as usize)?;
         workspace.fill(0x5a, stream)?;
         let parts = parts_buffer(T::CURVE, stream)?;
@@ -269,6 +309,7 @@ fn pieces<T: TestGroup>(harness: &Harness, count: usize) -> Result<(), Failure> 
         for (piece, range) in cuts.windows(2).enumerate() {
             let mut term = term(&bases, &device, range[1] - range[0]);
             term.count = (range[1] - range[0]) as u64;
+            term.consumed = (piece % 2) as i32;
             term.bases = term.bases.cast::<u8>().wrapping_add(range[0] * point).cast();
             term.scalars = term.scalars.cast::<Words>().wrapping_add(range[0]).cast();
             // SAFETY: all buffers live until to_vec has waited for the stream.

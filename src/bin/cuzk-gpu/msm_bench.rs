@@ -5,7 +5,7 @@ use crate::msm::{term, Lanes};
 use crate::points::{
     bases_of, expect_point, inner_product, mix, parts_buffer, random_scalars, TestGroup, Words, G1, G2,
 };
-use cuzk::backend::cuda::sys::{CudaError, DeviceBuffer, MsmPhase, MsmPlan, MsmTerm, MsmTrace};
+use cuzk::backend::cuda::sys::{copy, CudaError, DeviceBuffer, MsmPhase, MsmPlan, MsmTerm, MsmTrace};
 use group::Group;
 use rayon::prelude::*;
 
@@ -49,29 +49,33 @@ fn time<T: TestGroup>(
     let plan = MsmPlan::new(T::CURVE, false, scalars.len() as u64, BUDGET, windows)?;
     let workspace = DeviceBuffer::<u8>::new(plan.workspace_bytes as usize)?;
     let parts = parts_buffer(T::CURVE, stream)?;
-    let device = DeviceBuffer::from_slice(scalars, stream)?;
-    let terms: [MsmTerm; 1] = [term(&bases.device, &device, bases.logs.len())];
+    let (pristine, device) = (DeviceBuffer::from_slice(scalars, stream)?, DeviceBuffer::from_slice(scalars, stream)?);
+    let whole = term(&bases.device, &pristine, bases.logs.len());
+    let consumed = MsmTerm { consumed: 1, ..term(&bases.device, &device, bases.logs.len()) };
     let (one, two) = (Lanes::new(false)?, Lanes::new(true)?);
     let mut trace = MsmTrace::new(1024)?;
     // SAFETY: all buffers live until to_vec has waited for the stream.
     unsafe {
-        plan.run(&terms, workspace.as_ptr(), &one.streams(stream), None, Some(&mut trace), parts.as_ptr())?;
+        plan.run(&[consumed], workspace.as_ptr(), &one.streams(stream), None, Some(&mut trace), parts.as_ptr())?;
     }
     let found = plan.combine(&parts.to_vec(stream)?, T::point)?;
     let expected = T::Point::generator() * inner_product(scalars, &bases.logs[..scalars.len()]);
     expect_point(found, expected, what)?;
-    let median = |lanes: &Lanes| -> Result<f64, CudaError> {
-        // SAFETY: as above; median_ms waits for its last event.
-        harness.median_ms(|stream| unsafe {
-            plan.run(&terms, workspace.as_ptr(), &lanes.streams(stream), None, None, parts.as_ptr())
-        })
+    let median = |lanes: &Lanes, term: MsmTerm| -> Result<f64, CudaError> {
+        // SAFETY: as above; median_ms_after waits for its last event.
+        harness.median_ms_after(
+            |stream| unsafe { copy(device.as_ptr(), pristine.as_ptr(), pristine.bytes(), stream) },
+            |stream| unsafe {
+                plan.run(&[term], workspace.as_ptr(), &lanes.streams(stream), None, None, parts.as_ptr())
+            },
+        )
     };
-    let (ms_one, ms_two) = (median(&one)?, median(&two)?);
+    let (ms_one, ms_two, ms_whole) = (median(&one, consumed)?, median(&two, consumed)?, median(&two, whole)?);
     let phases = [MsmPhase::Digits, MsmPhase::Sort, MsmPhase::Accumulate, MsmPhase::Reduce];
     let [digits, sort, accumulate, reduce] = phases.map(|phase| trace.ms(phase));
     println!(
-        "msm {what}: {ms_two:.2} ms on two streams, {ms_one:.2} on one (digits {:.2}, sort {:.2}, accumulate {:.2}, \
-         reduce {:.2}); {} windows, {} together, chunks of {}, {} MiB",
+        "msm {what}: {ms_two:.2} ms on two streams ({ms_whole:.2} with scalars that stay), {ms_one:.2} on one \
+         (digits {:.2}, sort {:.2}, accumulate {:.2}, reduce {:.2}); {} windows, {} together, chunks of {}, {} MiB",
         digits?,
         sort?,
         accumulate?,

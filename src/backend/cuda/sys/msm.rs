@@ -28,14 +28,14 @@ pub struct MsmTerm {
     pub base_count: u64,
     /// Null, or `count` numbers of bases.
     pub indices: *const u32,
-    /// `count` scalars of 32 bytes.
+    /// `count` scalars of 32 bytes, which may be overwritten if they are `consumed`.
     pub scalars: *const c_void,
     /// Number of scalars.
     pub count: u64,
     /// 1: the scalars are canonical, little-endian; 0: in device form.
     pub canonical: i32,
-    /// 0.
-    pub reserved: i32,
+    /// 1: nobody needs the scalars afterwards, and they may be overwritten, which is faster. 0: they stay.
+    pub consumed: i32,
 }
 
 /// `czk_msm_plan_t`: windows, chunks and workspace of an MSM.
@@ -150,6 +150,7 @@ extern "C" {
         count_max: u64,
         budget_bytes: u64,
         windows: u32,
+        together: u32,
         plan: *mut MsmPlan,
     ) -> Status;
     fn czk_msm_run(
@@ -239,10 +240,25 @@ impl MsmPlan {
     /// [`MsmPlan::end`]. `windows`: their number, or 0 to choose it by size.
     /// Errors: INVALID where nothing fits the budget.
     pub fn new(curve: Curve, keep: bool, count_max: u64, budget_bytes: u64, windows: u32) -> Result<Self, CudaError> {
-        let mut plan = std::mem::MaybeUninit::uninit();
+        Self::shaped(curve, keep, count_max, budget_bytes, [windows, 0])
+    }
+
+    /// As [`MsmPlan::new`], with each window sorted and summed for itself, as it is at large sizes.
+    pub fn apart(curve: Curve, keep: bool, count_max: u64, budget_bytes: u64, windows: u32) -> Result<Self, CudaError> {
+        Self::shaped(curve, keep, count_max, budget_bytes, [windows, 1])
+    }
+
+    fn shaped(
+        curve: Curve,
+        keep: bool,
+        count_max: u64,
+        budget_bytes: u64,
+        [windows, together]: [u32; 2],
+    ) -> Result<Self, CudaError> {
+        let (group, mut plan) = (group_of(curve), std::mem::MaybeUninit::uninit());
         // SAFETY: the call fills the whole struct when it succeeds, and only then it is read.
         unsafe {
-            czk_msm_plan(group_of(curve), keep.into(), count_max, budget_bytes, windows, plan.as_mut_ptr()).ok()?;
+            czk_msm_plan(group, keep.into(), count_max, budget_bytes, windows, together, plan.as_mut_ptr()).ok()?;
             Ok(plan.assume_init())
         }
     }
@@ -251,8 +267,8 @@ impl MsmPlan {
     /// depend on. Errors: STOPPED by `poll`; INVALID for more than `count_max` scalars or 2^31 bases.
     ///
     /// # Safety
-    /// All pointers are to device memory that stays valid, and unused by others, until the stream gets there: `workspace`
-    /// of `workspace_bytes`, `parts` with room for [`MSM_PARTS`] points.
+    /// All pointers are to device memory that stays valid, and unused by others, until the stream gets there, `consumed`
+    /// scalars to memory that may be written: `workspace` of `workspace_bytes`, `parts` with room for [`MSM_PARTS`] points.
     pub unsafe fn run(
         &self,
         terms: &[MsmTerm],

@@ -66,6 +66,7 @@ extern "C" fn czk_msm_plan(
     count_max: u64,
     budget_bytes: u64,
     _windows: u32,
+    _together: u32,
     plan: *mut c_void,
 ) -> Status {
     let needed = workspace_bytes(count_max);
@@ -148,6 +149,10 @@ extern "C" fn czk_msm_run(
         match plan.group {
             1 => write(parts, &sum_terms::<G1Projective>(terms)?)?,
             _ => write(parts, &sum_terms::<G2Projective>(terms)?)?,
+        }
+        for term in terms.iter().filter(|term| term.consumed != 0) {
+            // SAFETY: bytes of device memory, which nobody needs afterwards.
+            unsafe { device_mut::<u8>(term.scalars.cast_mut(), 32 * term.count)? }.fill(0xa7);
         }
         ask(poll)
     })
