@@ -1,15 +1,22 @@
 //! Filecoin's four kinds at 2 KiB, from the inputs in testdata/: sums and bytes equal to the CPU's, and proofs that verify.
 
 use crate::harness::{Failure, Harness};
+use crate::ones::{run_indices, run_sum};
+use crate::points::{expect_point, G1};
 use crate::subject::{circuit, device, expect_a_checker, expected, pool, prove, Scratch, Taken};
-use blstrs::Scalar as Fr;
+use blstrs::{G1Affine, G1Projective, Scalar as Fr};
 use cuzk::assignment::{Assignment, Builder, Layouts};
+use cuzk::backend::cuda::sys::{sum_workspace_bytes, Curve, DeviceBuffer, OnesBits};
 use cuzk::backend::cuda::CudaBackend;
 use cuzk::backend::{Backend, Circuit, Sums, Uncontrolled};
 use cuzk::circuit::CheckedProofs;
 use cuzk::groth16::{self, assemble, Blinding, Verifier};
+use cuzk::srs::Section;
 use cuzk::vanilla::Input;
+use group::prime::PrimeCurveAffine;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::ptr::null;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +28,7 @@ pub fn test(harness: &mut Harness) {
         harness.check(name, |_| one(name));
     }
     harness.check("soak", |_| soak());
+    harness.check("ones_of_a", ones_of_a);
 }
 
 /// All four kinds.
@@ -149,6 +157,40 @@ fn soak() -> Result<(), Failure> {
     for subject in &subjects {
         subject.check_proof(&device)?;
         device.unload(&subject.circuit);
+    }
+    Ok(())
+}
+
+/// Sums of every point of PoRep's A query, every 32nd and every 61st, against the CPU's. A fifth of its points have an x
+/// that another one has: columns that are alike or opposite.
+fn ones_of_a(harness: &Harness) -> Result<(), Failure> {
+    let (subject, stream) = (Subject::new("porep")?, &harness.stream);
+    let srs = subject.circuit.srs();
+    let count = srs.count(Section::A) as usize;
+    let (mut bytes, mut points) = (vec![0; 96 * count], vec![G1Affine::default(); count]);
+    srs.read(Section::A, 0, &mut bytes)?;
+    srs.read_points(Section::A, 0, &mut points)?;
+    let xs: HashSet<&[u8]> = bytes.chunks_exact(96).map(|point| &point[..48]).collect();
+    println!("A query of PoRep 2 KiB: {count} points, {} x coordinates", xs.len());
+    assert!(xs.len() < count, "points that repeat are what this is about");
+    let (bases, stored) = (DeviceBuffer::<u8>::new(bytes.len())?, DeviceBuffer::from_slice(&bytes, stream)?);
+    let bad = DeviceBuffer::from_slice(&[u64::MAX], stream)?;
+    // SAFETY: all buffers live until to_vec has waited for the stream.
+    unsafe { Curve::G1.load(bases.as_ptr(), stored.as_ptr(), count as u64, 0, bad.as_ptr().cast(), stream)? };
+    assert_eq!(bad.to_vec(stream)?, [u64::MAX]);
+    for stride in [1, 32, 61] {
+        let mut bits = vec![0u64; count.div_ceil(64)];
+        (0..count).step_by(stride).for_each(|i| bits[i / 64] |= 1 << (i % 64));
+        let device = DeviceBuffer::from_slice(&bits, stream)?;
+        let word_count = bits.len() as u64;
+        let ones = OnesBits { bits: device.as_ptr().cast(), density: null(), without: null(), word_count };
+        let list = DeviceBuffer::<u32>::new(count)?;
+        let (found, _) = run_indices(&ones, &list, count, stream)?;
+        assert_eq!(found as usize, count.div_ceil(stride));
+        let space = sum_workspace_bytes(Curve::G1, found.into());
+        let sum = run_sum::<G1>(harness, &bases, Some(&list), found as usize, space)?;
+        let expected = points.iter().step_by(stride).map(G1Affine::to_curve).sum::<G1Projective>();
+        expect_point(sum, expected, format!("every {stride}. point of A"))?;
     }
     Ok(())
 }

@@ -110,7 +110,8 @@ fn indices(harness: &Harness, words: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run_indices(
+/// Runs a search for a list of `room` places: how many points it found, and the list.
+pub fn run_indices(
     ones: &OnesBits,
     list: &DeviceBuffer<u32>,
     room: usize,
@@ -125,7 +126,7 @@ fn run_indices(
 }
 
 /// Σ of the bases that `list` names, or of the first `count`.
-fn run_sum<T: TestGroup>(
+pub fn run_sum<T: TestGroup>(
     harness: &Harness,
     bases: &DeviceBuffer<u8>,
     list: Option<&DeviceBuffer<u32>>,
