@@ -116,8 +116,10 @@ fn is_stale(file: &Path, object: &Path, nvcc: &Path, flags: &[String]) -> bool {
     if std::fs::read_to_string(object.with_extension("recipe")).ok() != Some(recipe(nvcc, flags)) {
         return true;
     }
+    // "object : file \ file \ …"
     let Ok(rule) = std::fs::read_to_string(object.with_extension("d")) else { return true };
-    let mut used = rule.split_whitespace().skip(1).filter(|word| *word != "\\").map(Path::new).chain([file]);
+    let Some((_, files)) = rule.split_once(": ") else { return true };
+    let mut used = files.split_whitespace().filter(|word| *word != "\\").map(Path::new).chain([file]);
     used.any(|path| modified(path).is_none_or(|time| time > made))
 }
 
