@@ -201,7 +201,8 @@ fn load_bad<G: Group>(harness: &Harness) -> Result<(), Failure> {
     let good: Vec<u8> = points.iter().flat_map(|p| G::serialize(p)).collect();
     let size = G::CURVE.affine_bytes();
     // index 0 is infinity
-    let spoilers: [(&str, usize, fn(&mut [u8])); 8] = [
+    type Spoiler = (&'static str, usize, fn(&mut [u8]));
+    let spoilers: [Spoiler; 8] = [
         ("compressed flag", 7, |p| p[0] |= 0x80),
         ("sign flag", 7, |p| p[0] |= 0x20),
         ("infinity flag on a point", 7, |p| p[0] |= 0x40),

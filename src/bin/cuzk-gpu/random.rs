@@ -22,7 +22,7 @@ struct State {
 }
 
 fn below(rng: &mut ChaCha8Rng, end: u32) -> u32 {
-    (u64::from(rng.next_u32()) * u64::from(end) >> 32) as u32
+    ((u64::from(rng.next_u32()) * u64::from(end)) >> 32) as u32
 }
 
 impl State {

@@ -28,7 +28,7 @@ const INPUT_STRIDE: u32 = 3;
 const PREFIX: u32 = 571;
 
 fn below(rng: &mut ChaCha8Rng, end: u32) -> u32 {
-    (u64::from(rng.next_u32()) * u64::from(end) >> 32) as u32
+    ((u64::from(rng.next_u32()) * u64::from(end)) >> 32) as u32
 }
 
 /// 1, −1, powers of two, then random ones.
