@@ -7,10 +7,10 @@
 
 #[path = "../tests/golden_support/mod.rs"]
 mod golden_support;
+mod measure;
 
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Instant;
 
 use cuzk::assignment::{Builder, Layouts};
 use cuzk::backend::cpu::CpuBackend;
@@ -21,29 +21,7 @@ use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::vanilla::{Input, PorepInput};
 use filecoin_proofs_api::seal::{seal_commit_phase2, SealCommitPhase1Output};
 use golden_support::{root, srs};
-
-/// CPU seconds of this process.
-fn cpu_seconds() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec that the call fills in.
-    let status = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    assert_eq!(status, 0, "this system has a clock per process");
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// Peak resident memory of this process in MiB.
-fn peak_mib() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
-    line.split_whitespace().nth(1).expect("a number").parse::<f64>().expect("KiB") / 1024.0
-}
-
-/// Elapsed and CPU seconds.
-fn timed<T>(run: impl FnOnce() -> T) -> (T, f64, f64) {
-    let (start, cpu) = (Instant::now(), cpu_seconds());
-    let value = run();
-    (value, start.elapsed().as_secs_f64(), cpu_seconds() - cpu)
-}
+use measure::{peak_mib, timed};
 
 /// Proves once more than `runs` times, and prints the row of a prover. One that loads when it proves first says `None`:
 /// then that run's excess is its load.
@@ -87,6 +65,9 @@ fn ours(runs: usize) {
     let srs = Arc::new(SrsFile::open(&file, &options).expect("the SRS"));
     let circuit = Circuit::new(id.to_string(), Arc::clone(&r1cs), srs).expect("its SRS");
     let cpu = CpuBackend::new(Arc::clone(&pool));
+    // As in a build without that feature: a proof doesn't need it.
+    #[cfg(feature = "testing")]
+    let cpu = cpu.without_b_g1();
     let ((), load, _) = timed(|| cpu.load(&circuit, &Uncontrolled).expect("its SRS"));
     measure("cuzk", runs, Some(load), || {
         let checked = pool.install(|| input.check()).expect("true proofs");

@@ -5,6 +5,8 @@
 //!
 //! `porep` proves a real 2 KiB PoRep. Its SRS, 1.1 GB, is made once, which takes two core-minutes, and kept below target/.
 
+mod measure;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,17 +18,9 @@ use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::vanilla::Input;
 use ff::Field;
 use group::{Curve, Group};
+use measure::cpu_seconds;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
-
-/// CPU seconds of this process.
-fn cpu_seconds() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec that the call fills in.
-    let status = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    assert_eq!(status, 0, "this system has a clock per process");
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
 
 /// Best of a few runs, in ns of CPU time per element.
 fn best(elements: usize, mut run: impl FnMut()) -> f64 {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::msm::msm;
 use super::ones::query_sum;
 use super::query::stopped;
-use super::quotient::quotient;
+use super::quotient::{coset_part, quotient};
 use super::resident::{Resident, Workspace};
-use super::rows::evaluate;
+use super::rows::{evaluate, evaluate_product};
 use super::workers::{panic_message, Stop, Tiles, Workers};
 use crate::assignment::Assignment;
 use crate::backend::{Circuit, Done, Sums};
@@ -114,15 +114,21 @@ fn sums(
     assignment: &Assignment,
     space: &mut Workspace,
 ) -> Result<Sums, Stop> {
-    let ([a, b, product], ntt, tail, g1, g2) = space.parts(resident.domain.size());
-    evaluate(tiles, circuit.r1cs(), &resident.factors, assignment, [&mut *a, &mut *b])?;
-    let h = quotient(tiles, &resident.domain, ntt, [a, b, product])?;
+    let ([a, b], ntt, tail, g1, g2) = space.parts(resident.domain.size());
+    let (r1cs, Resident { domain, factors, .. }) = (circuit.r1cs(), resident);
+    evaluate(tiles, r1cs, factors, assignment, [&mut *a, &mut *b])?;
+    coset_part(tiles, domain, ntt, [&mut *a, &mut *b])?;
+    evaluate_product(tiles, r1cs, factors, assignment, b)?;
+    let h = quotient(tiles, domain, ntt, a, b)?;
     let h = msm(tiles, &resident.h, None, h, &mut g1.msm)?;
     Ok(Sums {
         h_l: h + query_sum(tiles, &resident.l, assignment, tail, g1)?,
         a: query_sum(tiles, &resident.a, assignment, tail, g1)?,
         b_g2: query_sum(tiles, &resident.b_g2, assignment, tail, g2)?,
         #[cfg(feature = "testing")]
-        b_g1: Some(query_sum(tiles, &resident.b_g1, assignment, tail, g1)?),
+        b_g1: match &resident.b_g1 {
+            Some(query) => Some(query_sum(tiles, query, assignment, tail, g1)?),
+            None => None,
+        },
     })
 }

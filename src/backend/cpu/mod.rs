@@ -60,7 +60,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(20);
 /// the pool is free, and may be called from inside this pool or another. Between two questions to the control a thread
 /// computes one tile, at most 50 ms. Any number of batches may run at once; each has its own memory.
 /// Memory: a resident circuit takes its H, L, A and B_G2 sections (points as in the file, 96 and 192 bytes); a proof takes
-/// three vectors of its domain and what its largest MSM needs, kept for the next proof until its circuit is unloaded.
+/// two vectors of its domain and what its largest MSM needs, kept for the next proof until its circuit is unloaded.
 pub struct CpuBackend {
     pool: Arc<rayon::ThreadPool>,
     circuits: Mutex<HashMap<u64, Slot>>,
@@ -68,6 +68,9 @@ pub struct CpuBackend {
     loaded: Condvar,
     /// Memory of proofs that ended.
     spare: Mutex<Vec<Workspace>>,
+    /// Whether query B in G1 is loaded and summed.
+    #[cfg(feature = "testing")]
+    b_g1: bool,
 }
 
 enum Slot {
@@ -87,7 +90,20 @@ pub struct CpuMemory {
 impl CpuBackend {
     /// A back end that works on `pool`'s threads.
     pub fn new(pool: Arc<rayon::ThreadPool>) -> Self {
-        CpuBackend { pool, circuits: Mutex::default(), loaded: Condvar::new(), spare: Mutex::default() }
+        CpuBackend {
+            pool,
+            circuits: Mutex::default(),
+            loaded: Condvar::new(),
+            spare: Mutex::default(),
+            #[cfg(feature = "testing")]
+            b_g1: true,
+        }
+    }
+
+    /// Neither loads nor sums query B in G1, as without feature `testing`: [`Sums::b_g1`](super::Sums::b_g1) is None.
+    #[cfg(feature = "testing")]
+    pub fn without_b_g1(self) -> Self {
+        CpuBackend { b_g1: false, ..self }
     }
 
     /// What it holds now.
@@ -158,6 +174,8 @@ impl Backend for CpuBackend {
         }
         let claim = Claim { backend: self, id: circuit.id() };
         let resident = Resident::load(&mut tiles, circuit)?;
+        #[cfg(feature = "testing")]
+        let resident = if self.b_g1 { resident.with_b_g1(&mut tiles, circuit)? } else { resident };
         lock(&self.circuits).insert(circuit.id(), Slot::Ready(Arc::new(resident)));
         drop(claim);
         Ok(())
@@ -192,10 +210,10 @@ impl Backend for CpuBackend {
     fn footprint(&self, circuit: &Circuit) -> Footprint {
         let domain = 1u64 << circuit.r1cs().lg_domain_size();
         let sections = [Section::L, Section::A, Section::BG2].map(|s| circuit.srs().count(s) * s.point_bytes());
-        // H is padded to the domain, and a proof takes three vectors of it; its largest sum takes 12 to 16 bytes a point for
+        // H is padded to the domain, and a proof takes two vectors of it; its largest sum takes 12 to 16 bytes a point for
         // keys, order and buckets. (36 bytes for each full-size value of an assignment come on top; a circuit doesn't
         // know how many there are.)
-        let vectors = domain * (Section::H.point_bytes() + 16 + 3 * 32);
+        let vectors = domain * (Section::H.point_bytes() + 16 + 2 * 32);
         Footprint { host_bytes: sections.iter().sum::<u64>() + vectors, ..Footprint::default() }
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Resident {
     pub a: Query<G1>,
     pub b_g2: Query<G2>,
     #[cfg(feature = "testing")]
-    pub b_g1: Query<G1>,
+    pub b_g1: Option<Query<G1>>,
 }
 
 impl Resident {
@@ -48,8 +48,6 @@ impl Resident {
             |section: Section| read_section::<G1Affine>(tiles, srs, section, srs.count(section) as usize, &|i| i);
         let l = Query::of_all_aux(in_order(Section::L)?);
         let a = Query::new(in_order(Section::A)?, &density_a);
-        #[cfg(feature = "testing")]
-        let b_g1 = Query::new(in_order(Section::BG1)?, &density_b);
         let h = read_section::<G1Affine>(tiles, srs, Section::H, size, &reversed)?;
         let b_g2 = read_section::<G2Affine>(tiles, srs, Section::BG2, srs.count(Section::BG2) as usize, &|i| i)?;
         Ok(Resident {
@@ -60,23 +58,32 @@ impl Resident {
             a,
             b_g2: Query::new(b_g2, &density_b),
             #[cfg(feature = "testing")]
-            b_g1,
+            b_g1: None,
         })
+    }
+
+    /// Reads query B in G1, too.
+    #[cfg(feature = "testing")]
+    pub(crate) fn with_b_g1(mut self, tiles: &mut dyn Tiles, circuit: &Circuit) -> Result<Self> {
+        let (srs, section) = (circuit.srs(), Section::BG1);
+        let points = read_section::<G1Affine>(tiles, srs, section, srs.count(section) as usize, &|i| i)?;
+        self.b_g1 = Some(Query::new(points, &circuit.r1cs().density_b()));
+        Ok(self)
     }
 
     /// Bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let points = size_of_val(&self.h[..]) + self.l.bytes() + self.a.bytes() + self.b_g2.bytes();
         #[cfg(feature = "testing")]
-        let points = points + self.b_g1.bytes();
+        let points = points + self.b_g1.as_ref().map_or(0, Query::bytes);
         points + self.domain.bytes()
     }
 }
 
 /// Memory of one proof, kept for the next.
 pub(crate) struct Workspace {
-    /// a, b and their product, each of the largest domain so far.
-    vectors: [Vec<Fr>; 3],
+    /// Each of the largest domain so far. One holds a, then h; the other b, then a ∘ b.
+    vectors: [Vec<Fr>; 2],
     pub ntt: Scratch,
     pub tail: Tail,
     pub g1: QueryScratch<G1>,
@@ -110,7 +117,7 @@ impl Workspace {
     pub(crate) fn parts(
         &mut self,
         size: usize,
-    ) -> ([&mut [Fr]; 3], &mut Scratch, &mut Tail, &mut QueryScratch<G1>, &mut QueryScratch<G2>) {
+    ) -> ([&mut [Fr]; 2], &mut Scratch, &mut Tail, &mut QueryScratch<G1>, &mut QueryScratch<G2>) {
         let vectors = self.vectors.each_mut().map(|vector| &mut vector[..size]);
         (vectors, &mut self.ntt, &mut self.tail, &mut self.g1, &mut self.g2)
     }
