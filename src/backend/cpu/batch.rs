@@ -3,6 +3,8 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 
+use blstrs::Scalar as Fr;
+
 use super::msm::msm;
 use super::ones::query_sum;
 use super::query::stopped;
@@ -120,15 +122,24 @@ fn sums(
     coset_part(tiles, domain, ntt, [&mut *a, &mut *b])?;
     evaluate_product(tiles, r1cs, factors, assignment, b)?;
     let h = quotient(tiles, domain, ntt, a, b)?;
-    let h = msm(tiles, &resident.h, None, h, &mut g1.msm)?;
+    // What b holds isn't needed any more.
+    let lent = words(b);
+    let h = msm(tiles, &resident.h, None, h, lent, &mut g1.msm)?;
     Ok(Sums {
-        h_l: h + query_sum(tiles, &resident.l, assignment, tail, g1)?,
-        a: query_sum(tiles, &resident.a, assignment, tail, g1)?,
-        b_g2: query_sum(tiles, &resident.b_g2, assignment, tail, g2)?,
+        h_l: h + query_sum(tiles, &resident.l, assignment, tail, lent, g1)?,
+        a: query_sum(tiles, &resident.a, assignment, tail, lent, g1)?,
+        b_g2: query_sum(tiles, &resident.b_g2, assignment, tail, lent, g2)?,
         #[cfg(feature = "testing")]
         b_g1: match &resident.b_g1 {
-            Some(query) => Some(query_sum(tiles, query, assignment, tail, g1)?),
+            Some(query) => Some(query_sum(tiles, query, assignment, tail, lent, g1)?),
             None => None,
         },
     })
+}
+
+/// The memory of scalars for other use. What they are afterwards is undefined: any words are a Scalar, reduced or not.
+fn words(scalars: &mut [Fr]) -> &mut [u32] {
+    const _: () = assert!(size_of::<Fr>() == 32 && align_of::<Fr>() >= align_of::<u32>());
+    // SAFETY: Scalar is four words of 64 bits transparently, without padding; the slice is exclusive for its life.
+    unsafe { std::slice::from_raw_parts_mut(scalars.as_mut_ptr().cast(), 8 * scalars.len()) }
 }

@@ -59,7 +59,7 @@ impl CpuBackend {
     fn msm<G: Group>(&self, points: &[Affine<G::Field>], scalars: &[Fr]) -> G::Projective {
         assert_eq!(points.len(), scalars.len(), "one scalar per point");
         let mut scalars: Vec<_> = scalars.iter().map(|scalar| canonical(&(*scalar).into())).collect();
-        self.tiled(|tiles| msm(tiles, points, None, &mut scalars, &mut MsmScratch::<G>::new()))
+        self.tiled(|tiles| msm(tiles, points, None, &mut scalars, &mut [], &mut MsmScratch::<G>::new()))
     }
 
     /// Runs `work`, which nothing can stop but a panic.

@@ -60,7 +60,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(20);
 /// the pool is free, and may be called from inside this pool or another. Between two questions to the control a thread
 /// computes one tile, at most 50 ms. Any number of batches may run at once; each has its own memory.
 /// Memory: a resident circuit takes its H, L, A and B_G2 sections (points as in the file, 96 and 192 bytes); a proof takes
-/// two vectors of its domain and what its largest MSM needs, kept for the next proof until its circuit is unloaded.
+/// two vectors of its domain and the buckets of its largest MSM, kept for the next proof until its circuit is unloaded.
 pub struct CpuBackend {
     pool: Arc<rayon::ThreadPool>,
     circuits: Mutex<HashMap<u64, Slot>>,
@@ -210,10 +210,10 @@ impl Backend for CpuBackend {
     fn footprint(&self, circuit: &Circuit) -> Footprint {
         let domain = 1u64 << circuit.r1cs().lg_domain_size();
         let sections = [Section::L, Section::A, Section::BG2].map(|s| circuit.srs().count(s) * s.point_bytes());
-        // H is padded to the domain, and a proof takes two vectors of it; its largest sum takes 12 to 16 bytes a point for
-        // keys, order and buckets. (36 bytes for each full-size value of an assignment come on top; a circuit doesn't
-        // know how many there are.)
-        let vectors = domain * (Section::H.point_bytes() + 16 + 2 * 32);
+        // H is padded to the domain, and a proof takes two vectors of it, which lend its sums memory; buckets and their
+        // starts take 2 to 5 bytes a point. (36 bytes for each full-size value of an assignment come on top; a circuit
+        // doesn't know how many there are.)
+        let vectors = domain * (Section::H.point_bytes() + 8 + 2 * 32);
         Footprint { host_bytes: sections.iter().sum::<u64>() + vectors, ..Footprint::default() }
     }
 

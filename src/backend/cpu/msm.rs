@@ -28,8 +28,13 @@ type Edge<G> = Option<(u32, Affine<<G as Group>::Field>)>;
 
 /// Memory of a sum, kept from use to use.
 pub(crate) struct MsmScratch<G: Group> {
-    keys: Vec<u32>,
-    sorted: Vec<u32>,
+    /// Keys and sorted entries of sums that no memory is lent to.
+    entries: Vec<u32>,
+    tables: Tables<G>,
+}
+
+/// All but keys and entries.
+struct Tables<G: Group> {
     /// Per window, chunk and bucket: entries, then the first one's place.
     places: Vec<u32>,
     /// Per window: the first entry of each bucket, and the end of the last.
@@ -95,9 +100,20 @@ impl Shape {
 
 impl<G: Group> MsmScratch<G> {
     pub(crate) fn new() -> Self {
-        MsmScratch {
-            keys: Vec::new(),
-            sorted: Vec::new(),
+        MsmScratch { entries: Vec::new(), tables: Tables::new() }
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let Tables { places, starts, buckets, .. } = &self.tables;
+        let words = self.entries.capacity() + places.capacity() + starts.capacity();
+        4 * words + buckets.capacity() * size_of::<Affine<G::Field>>()
+    }
+}
+
+impl<G: Group> Tables<G> {
+    fn new() -> Self {
+        Tables {
             places: Vec::new(),
             starts: Vec::new(),
             part_starts: Vec::new(),
@@ -109,16 +125,8 @@ impl<G: Group> MsmScratch<G> {
         }
     }
 
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        let words = self.keys.capacity() + self.sorted.capacity() + self.places.capacity() + self.starts.capacity();
-        4 * words + self.buckets.capacity() * size_of::<Affine<G::Field>>()
-    }
-
     fn resize(&mut self, shape: &Shape, workers: usize) -> Result<(), Stop> {
         let windows = shape.together;
-        grow(&mut self.keys, windows * shape.count, 0)?;
-        grow(&mut self.sorted, windows * shape.count, 0)?;
         grow(&mut self.places, windows * shape.chunks * shape.buckets, 0)?;
         grow(&mut self.starts, windows * (shape.buckets + 1), 0)?;
         grow(&mut self.part_starts, windows * shape.parts(), 0)?;
@@ -137,11 +145,14 @@ impl<G: Group> MsmScratch<G> {
 
 /// Σ scalars_i · points_j with j = numbers_i, or i where there are no numbers. Scalars are canonical; they are recoded in
 /// place. Points beyond the scalars aren't used; fewer than 2^31.
+/// `lent` is memory that the caller doesn't need for now. With room for keys and entries, 8 bytes a scalar or 16 MiB if that
+/// is more, it saves memory of this sum's own.
 pub(crate) fn msm<G: Group>(
     tiles: &mut dyn Tiles,
     points: &[Affine<G::Field>],
     numbers: Option<&[u32]>,
     scalars: &mut [Limbs],
+    lent: &mut [u32],
     scratch: &mut MsmScratch<G>,
 ) -> Result<G::Projective, Stop> {
     assert!(
@@ -152,14 +163,24 @@ pub(crate) fn msm<G: Group>(
         return Ok(G::Projective::identity());
     }
     let shape = Shape::new(scalars.len());
-    scratch.resize(&shape, tiles.workers())?;
+    let MsmScratch { entries: own, tables } = scratch;
+    tables.resize(&shape, tiles.workers())?;
+    let entry_count = shape.together * shape.count;
+    let entries = if lent.len() >= 2 * entry_count {
+        lent
+    } else {
+        grow(own, 2 * entry_count, 0)?;
+        &mut own[..]
+    };
+    let (keys, sorted) = entries.split_at_mut(entry_count);
     recode_all(tiles, scalars, shape.window_bits)?;
     let mut sum = G::Projective::identity();
     let mut end = window_count(shape.window_bits) as usize;
     while end > 0 {
         let first = end.saturating_sub(shape.together);
+        let shape = Shape { together: end - first, ..shape };
         let mut pass =
-            Pass { shape: Shape { together: end - first, ..shape }, first: first as u32, scratch: &mut *scratch };
+            Pass { shape, first: first as u32, keys: &mut *keys, sorted: &mut *sorted, tables: &mut *tables };
         pass.sort(tiles, numbers, scalars)?;
         pass.fill(tiles, points)?;
         pass.sum_buckets(tiles)?;
@@ -167,7 +188,7 @@ pub(crate) fn msm<G: Group>(
             for _ in 0..shape.window_bits {
                 sum = sum.double();
             }
-            sum += pass.scratch.totals[window];
+            sum += pass.tables.totals[window];
         }
         end = first;
     }
@@ -190,16 +211,20 @@ fn recode_all(tiles: &mut dyn Tiles, scalars: &mut [Limbs], window_bits: u32) ->
 struct Pass<'s, G: Group> {
     shape: Shape,
     first: u32,
-    scratch: &'s mut MsmScratch<G>,
+    /// Per window and scalar.
+    keys: &'s mut [u32],
+    /// Per window: numbers of points in the order of their buckets, with the sign in bit 0.
+    sorted: &'s mut [u32],
+    tables: &'s mut Tables<G>,
 }
 
 impl<G: Group> Pass<'_, G> {
-    /// Numbers of points in the order of their buckets, with the sign in bit 0.
+    /// From scalars to sorted entries.
     fn sort(&mut self, tiles: &mut dyn Tiles, numbers: Option<&[u32]>, scalars: &[Limbs]) -> Result<(), Stop> {
         let Shape { count, window_bits, buckets, together, chunk, chunks, .. } = self.shape;
         let first = self.first;
-        let keys = Shared::new(&mut self.scratch.keys);
-        let places = Shared::new(&mut self.scratch.places);
+        let keys = Shared::new(&mut *self.keys);
+        let places = Shared::new(&mut self.tables.places);
         let part = |tile: usize| (tile / chunks, (tile % chunks) * chunk..((tile % chunks + 1) * chunk).min(count));
 
         tiles.run(together * chunks, &|tile, _| {
@@ -217,9 +242,9 @@ impl<G: Group> Pass<'_, G> {
             }
         })?;
         self.place(tiles)?;
-        let keys = Shared::new(&mut self.scratch.keys);
-        let places = Shared::new(&mut self.scratch.places);
-        let sorted = Shared::new(&mut self.scratch.sorted);
+        let keys = Shared::new(&mut *self.keys);
+        let places = Shared::new(&mut self.tables.places);
+        let sorted = Shared::new(&mut *self.sorted);
         tiles.run(together * chunks, &|tile, _| {
             let (window, range) = part(tile);
             // SAFETY: keys are only read here; a tile owns its places, and these name entries that no other tile writes.
@@ -242,9 +267,9 @@ impl<G: Group> Pass<'_, G> {
     fn place(&mut self, tiles: &mut dyn Tiles) -> Result<(), Stop> {
         let Shape { buckets, together, chunks, part, .. } = self.shape;
         let parts = self.shape.parts();
-        let counts = &self.scratch.places;
-        let sums = Shared::new(&mut self.scratch.buckets);
-        let part_starts = Shared::new(&mut self.scratch.part_starts);
+        let counts = &self.tables.places;
+        let sums = Shared::new(&mut self.tables.buckets);
+        let part_starts = Shared::new(&mut self.tables.part_starts);
         tiles.run(together * parts, &|tile, _| {
             let (window, first) = (tile / parts, (tile % parts) * part);
             // SAFETY: a tile owns its part's sums and its own entry.
@@ -255,14 +280,14 @@ impl<G: Group> Pass<'_, G> {
             let of_chunk = |chunk: usize| &counts[(window * chunks + chunk) * buckets + first..][..part];
             *entries = (0..chunks).flat_map(of_chunk).sum();
         })?;
-        for (window, part_starts) in self.scratch.part_starts.chunks_exact_mut(parts).take(together).enumerate() {
+        for (window, part_starts) in self.tables.part_starts.chunks_exact_mut(parts).take(together).enumerate() {
             let mut next = 0;
             part_starts.iter_mut().for_each(|start| next += std::mem::replace(start, next));
-            self.scratch.starts[window * (buckets + 1) + buckets] = next;
+            self.tables.starts[window * (buckets + 1) + buckets] = next;
         }
-        let part_starts = &self.scratch.part_starts;
-        let starts = Shared::new(&mut self.scratch.starts);
-        let places = Shared::new(&mut self.scratch.places);
+        let part_starts = &self.tables.part_starts;
+        let starts = Shared::new(&mut self.tables.starts);
+        let places = Shared::new(&mut self.tables.places);
         tiles.run(together * parts, &|tile, _| {
             let (window, first) = (tile / parts, (tile % parts) * part);
             let mut next = part_starts[tile];
@@ -281,11 +306,11 @@ impl<G: Group> Pass<'_, G> {
     /// The sum of every bucket.
     fn fill(&mut self, tiles: &mut dyn Tiles, points: &[Affine<G::Field>]) -> Result<(), Stop> {
         let Shape { count, buckets, together, tiles: tile_count, .. } = self.shape;
-        let sorted = &self.scratch.sorted;
-        let starts = &self.scratch.starts;
-        let sums = Shared::new(&mut self.scratch.buckets);
-        let edges = Shared::new(&mut self.scratch.edges);
-        let adders = Shared::new(&mut self.scratch.adders);
+        let sorted = &*self.sorted;
+        let starts = &self.tables.starts;
+        let sums = Shared::new(&mut self.tables.buckets);
+        let edges = Shared::new(&mut self.tables.edges);
+        let adders = Shared::new(&mut self.tables.adders);
         tiles.run(together * tile_count, &|tile, worker| {
             let window = tile / tile_count;
             let starts = &starts[window * (buckets + 1)..][..buckets + 1];
@@ -304,9 +329,9 @@ impl<G: Group> Pass<'_, G> {
             };
             fill_tile(&sorted[window * count..][..count], starts, entries.clone(), points, adder, &mut emit);
         })?;
-        let edges = &self.scratch.edges;
-        let sums = Shared::new(&mut self.scratch.buckets);
-        let adders = Shared::new(&mut self.scratch.adders);
+        let edges = &self.tables.edges;
+        let sums = Shared::new(&mut self.tables.buckets);
+        let adders = Shared::new(&mut self.tables.adders);
         tiles.run(together, &|window, worker| {
             // SAFETY: a tile owns its window's buckets, a worker its adder.
             let (sums, adder) = unsafe { (sums.tile(window, buckets), adders.at(worker)) };
@@ -320,7 +345,7 @@ impl<G: Group> Pass<'_, G> {
         let (rows, columns) = (self.shape.rows(), self.shape.columns());
         let (row_step, column_step) = ((TILE / columns).clamp(1, rows), (TILE / rows).clamp(1, columns));
         let (row_tiles, column_tiles) = (rows.div_ceil(row_step), columns.div_ceil(column_step));
-        let MsmScratch { buckets: all, lines, totals, adders, .. } = &mut *self.scratch;
+        let Tables { buckets: all, lines, totals, adders, .. } = &mut *self.tables;
         let (shared, adders) = (Shared::new(lines), Shared::new(adders));
         tiles.run(together * (row_tiles + column_tiles), &|tile, worker| {
             let (window, part) = (tile / (row_tiles + column_tiles), tile % (row_tiles + column_tiles));

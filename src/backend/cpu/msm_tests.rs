@@ -44,8 +44,11 @@ fn naive<G: Group>(points: &[Affine<G::Field>], scalars: &[Fr]) -> G::Projective
 fn check<G: Group>(what: &str, points: &[Affine<G::Field>], scalars: &[Fr]) {
     let mut scratch = MsmScratch::<G>::new();
     let expected = naive::<G>(points, scalars);
-    let sum = msm(&mut InOrder, points, None, &mut limbs(scalars), &mut scratch).unwrap();
-    assert_eq!(sum, expected, "{what}, {} points", points.len());
+    for lent in [0, 1 << 18] {
+        let mut lent = vec![u32::MAX; lent];
+        let sum = msm(&mut InOrder, points, None, &mut limbs(scalars), &mut lent, &mut scratch).unwrap();
+        assert_eq!(sum, expected, "{what}, {} points, {} words lent", points.len(), lent.len());
+    }
 }
 
 fn check_sizes<G: Group>(sizes: &[usize]) {
@@ -100,8 +103,10 @@ fn check_large<G: Group>(size: usize, scalar: impl Fn(usize, &mut ChaCha8Rng) ->
     let scalars: Vec<_> = (0..size).map(|i| scalar(i, &mut rng)).collect();
     let exponent: Fr = multiples.iter().zip(&scalars).map(|(k, s)| Fr::from(*k) * s).sum();
     let mut scratch = MsmScratch::<G>::new();
-    for _ in 0..2 {
-        let sum = msm(&mut InOrder, &points, None, &mut limbs(&scalars), &mut scratch).unwrap();
+    // The second time with memory for all windows that go together.
+    for lent in [0, 1 << 22] {
+        let mut lent = vec![u32::MAX; lent];
+        let sum = msm(&mut InOrder, &points, None, &mut limbs(&scalars), &mut lent, &mut scratch).unwrap();
         assert_eq!(sum, G::Projective::generator() * exponent, "{size} points");
     }
 }
@@ -120,7 +125,8 @@ fn msm_takes_points_by_number() {
     let numbers = [49, 0, 7, 7, 21];
     let scalars: Vec<_> = numbers.iter().map(|_| Fr::random(&mut rng)).collect();
     let chosen: Vec<_> = numbers.iter().map(|n| points[*n as usize]).collect();
-    let sum = msm(&mut InOrder, &points, Some(&numbers), &mut limbs(&scalars), &mut MsmScratch::<G1>::new()).unwrap();
+    let sum = msm(&mut InOrder, &points, Some(&numbers), &mut limbs(&scalars), &mut [], &mut MsmScratch::<G1>::new())
+        .unwrap();
     assert_eq!(sum, naive::<G1>(&chosen, &scalars));
 }
 
@@ -153,7 +159,7 @@ fn scratch_of_a_stopped_msm_can_be_used_again() {
     let mut scratch = MsmScratch::<G1>::new();
     let mut stopped = 0;
     for at in 0.. {
-        match msm(&mut FailAt(at), &points, None, &mut limbs(&scalars), &mut scratch) {
+        match msm(&mut FailAt(at), &points, None, &mut limbs(&scalars), &mut [], &mut scratch) {
             Err(stop) => assert_eq!(stop, Stop::Dropped),
             Ok(sum) => {
                 assert_eq!(sum, expected);
@@ -161,7 +167,7 @@ fn scratch_of_a_stopped_msm_can_be_used_again() {
             }
         }
         stopped += 1;
-        assert_eq!(msm(&mut InOrder, &points, None, &mut limbs(&scalars), &mut scratch).unwrap(), expected);
+        assert_eq!(msm(&mut InOrder, &points, None, &mut limbs(&scalars), &mut [], &mut scratch).unwrap(), expected);
     }
     assert!(stopped > 50, "{stopped} places to stop");
 }

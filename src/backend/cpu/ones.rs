@@ -42,18 +42,19 @@ pub(crate) struct Tail {
     before: Vec<u32>,
 }
 
-/// Σ z_k P_k over `query`.
+/// Σ z_k P_k over `query`. `lent` as for [`msm`].
 pub(crate) fn query_sum<G: Group>(
     tiles: &mut dyn Tiles,
     query: &Query<G>,
     assignment: &Assignment,
     tail: &mut Tail,
+    lent: &mut [u32],
     scratch: &mut QueryScratch<G>,
 ) -> Result<G::Projective, Stop> {
     let ones = sum_of_ones(tiles, query, assignment, scratch)?;
     let count = tail.collect(tiles, query, assignment)?;
     let (numbers, scalars) = (&tail.numbers[..count], &mut tail.scalars[..count]);
-    Ok(ones + msm(tiles, &query.points, Some(numbers), scalars, &mut scratch.msm)?)
+    Ok(ones + msm(tiles, &query.points, Some(numbers), scalars, lent, &mut scratch.msm)?)
 }
 
 /// Σ P_j over the aux variables whose bit is 1.
@@ -248,8 +249,9 @@ mod tests {
             query.map_or_else(|| Query::<G>::of_all_aux(Vec::new()), |density| Query::new(Vec::new(), &density));
         let query = Query { points, ..query };
         let (mut tail, mut scratch) = (Tail::default(), QueryScratch::new());
-        for _ in 0..2 {
-            let sum = query_sum(&mut InOrder, &query, assignment, &mut tail, &mut scratch).unwrap();
+        for lent in [0, 1 << 20] {
+            let mut lent = vec![u32::MAX; lent];
+            let sum = query_sum(&mut InOrder, &query, assignment, &mut tail, &mut lent, &mut scratch).unwrap();
             assert_eq!(sum, G::Projective::generator() * expected);
         }
     }
