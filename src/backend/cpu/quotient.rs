@@ -10,7 +10,7 @@
 //! a·b − c = hi · (xⁿ − 1). (hi has n − 1 coefficients, so the last coefficient of h is 0.)
 //!
 //! The coset's part comes first. It leaves nothing of a and b, so that their rows are evaluated once more for a ∘ b, and two
-//! vectors of the domain are enough: rows cost a hundredth of a proof, a third vector would be 4 GiB at 2^27.
+//! vectors of the domain are enough: rows cost 1.5 % of a PoRep (benches/cpu.rs), a third vector would be 4 GiB at 2^27.
 
 use blst::blst_fr;
 use blstrs::Scalar as Fr;
