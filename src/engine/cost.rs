@@ -28,7 +28,7 @@ pub fn cost(kind: Kind, sector_size: u64, on_cpu: bool) -> Result<Cost> {
     // Decoded proofs beside their bytes; synthesis holds a partition's share twice more.
     let vanilla = 2 * counts.vanilla + 2 * counts.vanilla / partitions;
     let host = vanilla + counts.assignment() + counts.r1cs;
-    let proving = counts.sections() + counts.vectors();
+    let proving = counts.sections() + counts.vectors(on_cpu);
     Ok(Cost {
         host_bytes: if on_cpu { host + proving } else { host },
         pinned_bytes: if on_cpu { 0 } else { counts.assignment() },

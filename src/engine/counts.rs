@@ -86,9 +86,9 @@ impl Counts {
         HEAD + self.sections() + (self.inputs + self.b) * G1
     }
 
-    /// The vectors of a partition: three of the domain.
-    pub fn vectors(&self) -> u64 {
-        (3 * FR) << self.lg_domain
+    /// The vectors of a partition: three of the domain on a device; on the CPU two, and 8 bytes a point for its buckets.
+    pub fn vectors(&self, on_cpu: bool) -> u64 {
+        (if on_cpu { 2 * FR + 8 } else { 3 * FR }) << self.lg_domain
     }
 }
 
