@@ -294,6 +294,11 @@ impl Shared {
         if state.closed || !state.units[d].is_healthy() || state.units[d].is_shaken || state.units[d].is_crowded {
             return None;
         }
+        // A WinningPoSt that finds no room here would have whatever is begun dropped at once, again and again.
+        let mut first = state.ready.iter().take_while(|turn| turn.0.class == Class::Winning);
+        if first.any(|turn| self.is_for_call(state, d, *turn)) {
+            return None;
+        }
         let turn = state.ready.iter().copied().find(|turn| self.is_at_hand(state, d, *turn))?;
         Some(Order::Prove(self.take_batch(state, d, turn)))
     }

@@ -12,17 +12,19 @@ use crate::error::Error;
 const TICK: Duration = Duration::from_millis(200);
 /// How long the watch sleeps if nothing happens.
 const SLEEP: Duration = Duration::from_secs(3600);
-/// The watch wakes so much too late only if the whole process stood still, or nearly.
+/// The watch, which looks five times a second while there are calls, can say nothing of questions after so long a time
+/// without a look: the whole process stood still, or nearly.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
 impl Shared {
     /// Runs until the engine closes.
     pub fn watch(self: &Arc<Self>) {
         let mut state = self.lock();
-        let mut wake_at = Duration::MAX;
+        let mut looked_at = self.clock.now();
         while !state.closed {
             // Whoever stops this process, or its machine, stops devices' questions too: that is no hang.
-            if self.clock.now() > wake_at.saturating_add(STANDSTILL) {
+            let now = self.clock.now();
+            if now.saturating_sub(std::mem::replace(&mut looked_at, now)) > STANDSTILL {
                 self.devices.iter().for_each(|device| device.touch(&self.clock));
             }
             let late = self.end_late(&mut state);
@@ -35,7 +37,6 @@ impl Shared {
             let in_call = self.devices.iter().any(|device| device.silence(&self.clock).is_some());
             let busy = in_call || state.units.iter().any(|unit| unit.busy_since.is_some() && unit.is_healthy());
             let pause = if busy { until_deadline.min(TICK) } else { until_deadline };
-            wake_at = self.clock.now() + pause;
             state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
     }

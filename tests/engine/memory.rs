@@ -82,6 +82,25 @@ fn sections() -> u64 {
 }
 
 #[test]
+fn a_winning_post_without_room_inside_a_load_waits_and_keeps_nobody_busy() {
+    let mut host = tight_device();
+    host.warm(update(0));
+    host.inject(EchoFaultKind::HoldLoad, Some(Kind::PoRep), 1);
+    host.submit(porep(1));
+    host.until("it loads", |stats| stats.waiting_for_device == 10 && stats.devices[0].busy);
+    host.inject(EchoFaultKind::HoldProve, Some(Kind::SnapDeals), 1);
+    host.submit(update(2));
+    host.until("held inside the load", |stats| stats.proving == 1);
+    host.submit(winning(3));
+    host.until("makes way", |stats| stats.counters.abandoned > 0);
+    host.submit(update(4));
+    host.until("all wait for the load", |stats| stats.waiting_for_device == 13);
+    assert_eq!(host.engine.stats().unwrap().counters.abandoned, 1);
+    host.release(EchoFaultKind::HoldLoad);
+    [porep(1), update(2), winning(3), update(4)].iter().for_each(|job| drop(host.proved(job)));
+}
+
+#[test]
 fn idle_circuits_go_when_room_is_wanted_and_a_winning_posts_never() {
     let mut host = tight_device();
     host.warm(winning(0));
