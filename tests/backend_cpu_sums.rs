@@ -43,6 +43,20 @@ fn both_sums_over_b_have_the_same_exponent() {
     assert_eq!(in_g1, Bls12::pairing(&vk.beta_g1, &sums.b_g2.into()));
 }
 
+#[cfg(feature = "testing")]
+#[test]
+fn without_query_b_in_g1_the_other_sums_are_the_same() {
+    let fixture = Fixture::new(50, 9);
+    let backends = [CpuBackend::new(pool(2)), CpuBackend::new(pool(2)).without_b_g1()];
+    let [with, without] = backends.map(|backend| {
+        backend.load(&fixture.circuit, &Uncontrolled).unwrap();
+        let sums = prove(&backend, &fixture.circuit, &fixture.batch(0..1), &Uncontrolled).remove(0).unwrap();
+        (backend.memory().resident_bytes, sums)
+    });
+    assert!(with.1.b_g1.is_some() && without.0 < with.0);
+    assert_eq!(without.1, cuzk::backend::Sums { b_g1: None, ..with.1 });
+}
+
 #[test]
 fn batches_of_every_size_equal_single_proofs() {
     let fixture = Fixture::new(60, 20);
