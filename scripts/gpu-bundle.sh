@@ -63,7 +63,7 @@ test)
     ./cuzk-gpu test "$@" || exit 1
     [[ $# == 0 ]] || exit 0
     # The same bytes, with every launch waited for.
-    CUDA_LAUNCH_BLOCKING=1 ./cuzk-gpu test filecoin/winning filecoin/window filecoin/update filecoin/porep || exit 1
+    CUDA_LAUNCH_BLOCKING=1 ./cuzk-gpu test msm/apart filecoin/winning filecoin/window filecoin/update filecoin/porep || exit 1
     inputs && CUZK_TEST_DIR=$PWD/demo CUZK_TEST_BACKEND=cuda ./cuzk-go-test
     ;;
 bench) exec ./cuzk-gpu bench "$@" ;;

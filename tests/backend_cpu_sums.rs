@@ -49,7 +49,9 @@ fn without_query_b_in_g1_the_other_sums_are_the_same() {
     let fixture = Fixture::new(50, 9);
     let backends = [CpuBackend::new(pool(2)), CpuBackend::new(pool(2)).without_b_g1()];
     let [with, without] = backends.map(|backend| {
-        backend.load(&fixture.circuit, &Uncontrolled).unwrap();
+        let control = Script::default();
+        backend.load(&fixture.circuit, &control).unwrap();
+        assert!(control.progress.lock().unwrap().last().is_some_and(|(done, total)| done == total));
         let sums = prove(&backend, &fixture.circuit, &fixture.batch(0..1), &Uncontrolled).remove(0).unwrap();
         (backend.memory().resident_bytes, sums)
     });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::budget::Reservation;
+use super::control::MAX_BREAKS;
 use super::device::{Batch, Item, Resident, Unit};
 use super::event::{Phase, Task};
 use super::job::{Class, PartState, PartTurn};
@@ -346,7 +347,7 @@ impl Shared {
                 continue;
             }
             let able = (0..self.devices.len()).filter(can);
-            chosen.extend(able.min_by_key(|d| !self.is_at_hand(state, *d, *turn)));
+            chosen.extend(able.min_by_key(|d| (!self.is_at_hand(state, *d, *turn), !state.makes_way_at_once(*d))));
         }
         chosen
     }
@@ -386,6 +387,14 @@ impl State {
         let posts = self.active.iter().take_while(|turn| turn.class < Class::Bulk);
         let mut parts = posts.filter_map(|turn| self.jobs.get(&turn.number)).flat_map(|job| &job.parts);
         parts.any(|part| matches!(part.state, PartState::Proving { device, .. } if device == d))
+    }
+
+    /// Whether what device `d` proves may be dropped for a WindowPoSt, as [`ProveControl`](super::control::ProveControl) does.
+    fn makes_way_at_once(&self, d: usize) -> bool {
+        let mut parts = self.active.iter().filter_map(|turn| self.jobs.get(&turn.number)).flat_map(|job| &job.parts);
+        !parts.any(|part| {
+            part.breaks >= MAX_BREAKS && matches!(part.state, PartState::Proving { device, .. } if device == d)
+        })
     }
 
     fn is_alone(&self, (turn, part): PartTurn) -> bool {

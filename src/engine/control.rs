@@ -25,9 +25,9 @@ pub(super) struct ProveControl<'a> {
     may_break: bool,
 }
 
-/// Times that a partition is dropped half-way for the sake of WindowPoSts. From then on they go before the next partition,
+/// Times that a partition is given back unfinished before no WindowPoSt drops it any more: they go before the next partition,
 /// so that a stream of them can't keep one from ever being finished.
-const MAX_BREAKS: u32 = 2;
+pub(super) const MAX_BREAKS: u32 = 2;
 
 /// Of a load.
 pub(super) struct LoadControl<'a> {

@@ -103,7 +103,7 @@ pub(super) struct Item {
     pub number: u64,
     pub part: usize,
     pub epoch: u64,
-    /// Times that it was dropped half-way before.
+    /// Times that it was given back unfinished before.
     pub breaks: u32,
     pub life: Arc<Life>,
     pub seat: Arc<Seat>,
@@ -281,7 +281,10 @@ impl Shared {
     fn next_order(self: &Arc<Self>, d: usize) -> Order {
         let mut state = self.lock();
         loop {
-            if let Some(order) = self.choose(&mut state, d) {
+            let order = self.choose(&mut state, d);
+            // It ends jobs that no device has room for.
+            self.free_remains(&mut state);
+            if let Some(order) = order {
                 if !matches!(order, Order::Stop | Order::Leave) {
                     state.units[d].busy_since = Some(Instant::now());
                 }

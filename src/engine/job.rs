@@ -122,7 +122,7 @@ pub(super) struct Part {
     pub unsatisfied: bool,
     /// Times that a device gave it back for want of memory or because it had unloaded the circuit.
     pub returns: u32,
-    /// Times that it was dropped half-way for something more urgent.
+    /// Times that a batch gave it back unfinished for something more urgent.
     pub breaks: u32,
     /// The device whose proof failed the last check: another one is better.
     pub avoid: Option<usize>,

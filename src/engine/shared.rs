@@ -208,6 +208,8 @@ impl Shared {
             self.start_syntheses(state);
             self.settle_commands(state);
             self.fail_without_device(state);
+            // What this has ended. Those above counted what was under way before, so that memory on its way back is waited for.
+            self.free_remains(state);
         }
         self.set_flags(state);
         self.report_health(state);
@@ -215,7 +217,7 @@ impl Shared {
     }
 
     /// Frees what is left of jobs and batches outside of the lock, and settles once it is free.
-    fn free_remains(self: &Arc<Self>, state: &mut State) {
+    pub(super) fn free_remains(self: &Arc<Self>, state: &mut State) {
         let remains = std::mem::take(&mut state.remains);
         if remains.is_empty() {
             return;

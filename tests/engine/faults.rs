@@ -195,6 +195,22 @@ fn a_hung_device_is_quarantined_and_named_at_close() {
 }
 
 #[test]
+fn what_waited_for_a_device_that_hangs_gives_its_memory_back() {
+    let mut host = Host::one_by_one();
+    host.warm(update(0));
+    host.inject(EchoFaultKind::Hang, Some(Kind::SnapDeals), 1);
+    host.submit(update(1));
+    let alone = host.until("it hangs", |stats| stats.proving == 1).pools[0].used_bytes;
+    (2..6).for_each(|tag| host.submit(update(tag)));
+    let together = host.until("they wait", |stats| stats.waiting_for_device == 4).pools[0].used_bytes;
+    assert!(together > alone);
+    (1..6).for_each(|tag| drop(host.error(tag)));
+    host.until("what waited is freed", |stats| stats.pools[0].used_bytes <= alone);
+    host.release(EchoFaultKind::Hang);
+    host.until("what hung is freed", |stats| stats.pools[0].used_bytes == 0);
+}
+
+#[test]
 fn out_of_memory_makes_smaller_batches_and_then_fails() {
     let mut host = Host::open(EchoOptions::default());
     host.warm(update(0));

@@ -78,3 +78,23 @@ fn one_device_makes_way_for_one_window_post() {
     host.release(EchoFaultKind::HoldProve);
     [window(5), window(6), update(1), update(2), update(3)].iter().for_each(|job| drop(host.proved(job)));
 }
+
+#[test]
+fn a_window_post_takes_a_device_that_makes_way_at_once() {
+    let mut host = Host::open(EchoOptions { devices: 2, max_batch: 1, ..EchoOptions::default() });
+    for (tag, kind) in [(10, Kind::SnapDeals), (11, Kind::WindowPoSt)] {
+        host.engine.preload(circuit(kind), tag).unwrap();
+        host.wait(tag).result.unwrap();
+    }
+    host.inject(EchoFaultKind::HoldProve, Some(Kind::SnapDeals), 1000);
+    [1, 2].into_iter().for_each(|tag| host.submit(update(tag)));
+    // The first two take one device's partition twice; the third goes to the other, which was never asked to make way.
+    for tag in [3, 4, 5] {
+        host.until("both at work", |stats| stats.proving == 2);
+        host.submit(window(tag));
+        host.proved(&window(tag));
+    }
+    assert_eq!(host.engine.stats().unwrap().counters.abandoned, 3);
+    host.release(EchoFaultKind::HoldProve);
+    [1, 2].into_iter().for_each(|tag| drop(host.proved(&update(tag))));
+}

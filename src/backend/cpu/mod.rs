@@ -106,6 +106,15 @@ impl CpuBackend {
         CpuBackend { b_g1: false, ..self }
     }
 
+    /// Bytes of the sections that a load reads.
+    fn bytes_to_read(&self, circuit: &Circuit) -> u64 {
+        let bytes = |section: Section| circuit.srs().count(section) * section.point_bytes();
+        let total = Resident::SECTIONS.into_iter().map(bytes).sum();
+        #[cfg(feature = "testing")]
+        let total = if self.b_g1 { total + bytes(Section::BG1) } else { total };
+        total
+    }
+
     /// What it holds now.
     pub fn memory(&self) -> CpuMemory {
         let circuits = lock(&self.circuits);
@@ -167,7 +176,7 @@ impl Backend for CpuBackend {
     }
 
     fn load(&self, circuit: &Arc<Circuit>, control: &dyn Control) -> Result<()> {
-        let mut tiles = Loading::new(Workers::new(&self.pool, self, control), control, circuit);
+        let mut tiles = Loading::new(Workers::new(&self.pool, self, control), control, self.bytes_to_read(circuit));
         tiles.workers.ask(&mut |_| true).map_err(stopped)?;
         if self.resident_or_claim(circuit, &mut tiles)?.is_some() {
             return Ok(());
@@ -258,9 +267,8 @@ struct Loading<'a> {
 }
 
 impl<'a> Loading<'a> {
-    fn new(workers: Workers<'a>, control: &'a dyn Control, circuit: &Circuit) -> Self {
-        let sections = Resident::SECTIONS.iter().map(|section| circuit.srs().count(*section) * section.point_bytes());
-        Loading { workers, control, done: 0, total: sections.sum() }
+    fn new(workers: Workers<'a>, control: &'a dyn Control, total: u64) -> Self {
+        Loading { workers, control, done: 0, total }
     }
 }
 

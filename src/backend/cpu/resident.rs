@@ -27,11 +27,8 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    /// Sections that it reads.
-    #[cfg(not(feature = "testing"))]
+    /// Sections that `load` reads.
     pub(crate) const SECTIONS: [Section; 4] = [Section::H, Section::L, Section::A, Section::BG2];
-    #[cfg(feature = "testing")]
-    pub(crate) const SECTIONS: [Section; 5] = [Section::H, Section::L, Section::A, Section::BG2, Section::BG1];
 
     /// Reads the sections and checks their points.
     pub(crate) fn load(tiles: &mut dyn Tiles, circuit: &Circuit) -> Result<Self> {
