@@ -69,9 +69,10 @@ struct chunking_t {
     CZK_INDEX uint32_t end(uint32_t chunk) const { return chunk + 1 == count() ? items : (chunk + 1) * chunk_items; }
 };
 
-// What the device knows first of a group's items: their number, and whether it counts (split.cuh).
+// What the device knows first of a group's items: their number, whether it doesn't count, and whether a part of the first
+// split was full (split.cuh).
 struct item_count_t {
-    uint32_t items, is_void;
+    uint32_t items, is_void, is_cut_short;
 };
 
 // Equal chunks of at most chunk_items.

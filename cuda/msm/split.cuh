@@ -137,11 +137,15 @@ __global__ void __launch_bounds__(split_threads, resident_threads / split_thread
     split_tile(key, value, lg_low, out, shared_bytes);
 }
 
-// The second split, of part blockIdx.y of the first. `out` is that of part 0.
+// The second split, of part blockIdx.y of the first. `out` is that of part 0. Each split has a word of its own that says that
+// it was full: this one's blocks read the first's, which stands still, so that all threads of a block see the same.
 static __global__ void __launch_bounds__(split_threads, 2)
     split_parts_again(parts_out_t in, uint32_t lg_low, parts_out_t out) {
     extern __shared__ __align__(16) unsigned char shared_bytes[];
-    if (*in.is_full != 0) return;
+    if (*in.is_full != 0) {
+        if (threadIdx.x == 0) *out.is_full = 1;
+        return;
+    }
     const uint32_t part = blockIdx.y, tile = blockIdx.x * (items_a_thread * split_threads), first = tile + threadIdx.x;
     const uint32_t items = uint32_t(min(uint64_t(in.cursors[part]), in.room));
     if (tile >= items) return;

@@ -120,7 +120,7 @@ struct workspace_t {
     void carve_split(const czk_msm_plan_t &plan, carver_t &carver) {
         const split_shape_t shape(0, plan.count_max);
         split.parts[0] = {carver.take<uint32_t>(shape.first_items()), carver.take<uint16_t>(shape.first_items()),
-                          carver.take<uint32_t>(split_parts), shape.first_room, &count->is_void};
+                          carver.take<uint32_t>(split_parts), shape.first_room, &count->is_cut_short};
         split.parts[1] = {carver.take<uint32_t>(shape.last_items()), carver.take<uint16_t>(shape.last_items()),
                           carver.take<uint32_t>(sort_parts), shape.last_room, &count->is_void};
         split.begins = carver.take<uint32_t>(sort_parts);

@@ -37,6 +37,8 @@ pub fn test(harness: &mut Harness) {
         }
         apart::<G2>(h, 15, 5_000, SCALARS[0])
     });
+    // As a WindowPoSt's that is padded with its last sector: a part of the second split is full, none of the first.
+    harness.check("apart_repeated", |h| apart::<G1>(h, 15, 1 << 22, SCALARS[10]));
     harness.check("apart_skewed", |h| SCALARS.iter().try_for_each(|&shape| apart::<G1>(h, 15, 30_001, shape)));
     harness.check("pieces_g1", |h| pieces::<G1>(h, 20_000));
     harness.check("pieces_g2", |h| pieces::<G2>(h, 3_000));
@@ -185,6 +187,8 @@ const SCALARS: &[(&str, Pattern)] = &[
     ("s and -s", |i| if i % 2 == 0 { random_scalar(9, i / 2) } else { minus(random_scalar(9, i / 2)) }),
     ("16 bits", |i| [random_scalar(10, i)[0] & 0xffff, 0, 0, 0]),
     ("one in fifty", |i| if i % 50 == 7 { random_scalar(11, i) } else { [0; 4] }),
+    ("every 300th the same", |i| random_scalar(8, if i % 300 == 0 { 0 } else { i })),
+    ("every 1000th the same", |i| random_scalar(8, if i % 1000 == 0 { 0 } else { i })),
 ];
 
 fn shapes<T: TestGroup>(harness: &Harness, count: u64) -> Result<(), Failure> {
