@@ -34,6 +34,7 @@ test-link: archive archive-testing ## how the archive is linked and what it does
 	scripts/link-matrix.sh
 	scripts/vendor-check.sh
 	scripts/strace-check.sh
+	scripts/old-cpu-check.sh
 	cd go && go vet ./... && go vet -tags cuzk_testing ./...
 	cd go && go test -race -tags cuzk_testing .
 	cd go && GOEXPERIMENT=cgocheck2 GOGC=1 go test -tags cuzk_testing .

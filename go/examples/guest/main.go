@@ -1,6 +1,7 @@
 // Guest shows that the library is a guest in its process: it makes ten proofs and looks whether the process is as before.
 // Arguments: the demo's directory and a directory for caches. scripts/strace-check.sh watches it from outside.
-// A third argument, exit or return, ends the process so in the middle of a proof, without closing the engine.
+// A third argument, exit or return, ends the process so in the middle of a proof, without closing the engine; one makes one
+// small proof (scripts/old-cpu-check.sh).
 package main
 
 /*
@@ -19,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	cuzk "github.com/cuzk-prover/cuzk/go"
@@ -26,18 +28,22 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err := run(os.Args[1], os.Args[2], strings.Join(os.Args[3:], " ")); err != nil {
 		fmt.Fprintln(os.Stderr, "guest:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, cache string) error {
+func run(dir, cache, way string) error {
 	before, err := process()
 	if err != nil {
 		return err
 	}
-	input, err := inputs.Read(filepath.Join(dir, "winning.json"))
+	name, count := "winning.json", 10
+	if way == "one" {
+		name, count = "window.json", 1
+	}
+	input, err := inputs.Read(filepath.Join(dir, name))
 	if err != nil {
 		return err
 	}
@@ -50,11 +56,11 @@ func run(dir, cache string) error {
 	if err != nil {
 		return err
 	}
-	if len(os.Args) > 3 {
-		leave(engine, input.Request, os.Args[3])
+	if way == "exit" || way == "return" {
+		leave(engine, input.Request, way)
 		return nil
 	}
-	requests := make([]cuzk.Request, 10)
+	requests := make([]cuzk.Request, count)
 	for i := range requests {
 		requests[i] = input.Request
 	}
