@@ -68,10 +68,11 @@ impl Shared {
     }
 
     fn choose_work(&self, state: &mut State, d: usize) -> Option<Order> {
-        let preload = self.wanted_preload(state, d);
-        if let Some(opened) = &preload {
-            if let Ok(Room::Taken(memory)) = self.room(state, d, opened, None) {
-                return Some(self.load(state, d, opened, memory));
+        while let Some(opened) = self.wanted_preload(state, d) {
+            match self.room(state, d, &opened, None) {
+                Ok(Room::Taken(memory)) => return Some(self.load(state, d, &opened, memory)),
+                Ok(_) => break,
+                Err(error) => self.fail_preloads(state, &opened, &error, self.devices[d].name()),
             }
         }
         let turns: Vec<PartTurn> = state.ready.iter().copied().filter(|turn| self.may_prove(state, d, *turn)).collect();
@@ -94,10 +95,15 @@ impl Shared {
             }
         }
         // Nothing else to do: a preload may take the place of what is idle.
-        match preload.map(|opened| (self.room(state, d, &opened, None), opened)) {
-            Some((Ok(Room::Taken(memory)), opened)) => Some(self.load(state, d, &opened, memory)),
-            Some((Ok(Room::Victim(victim)), _)) => state.units[d].unload(victim),
-            _ => None,
+        let opened = self.wanted_preload(state, d)?;
+        match self.room(state, d, &opened, None) {
+            Ok(Room::Taken(memory)) => Some(self.load(state, d, &opened, memory)),
+            Ok(Room::Victim(victim)) => state.units[d].unload(victim),
+            Ok(Room::None) => None,
+            Err(error) => {
+                self.fail_preloads(state, &opened, &error, self.devices[d].name());
+                None
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::budget::Reservation;
 use super::control::named;
 use super::device::{Batch, Resident};
-use super::event::{Phase, Place};
+use super::event::{Phase, Place, Task};
 use super::job::{PartState, PartTurn, Seat};
 use super::residency::{EntryState, Opened};
 use super::shared::{Shared, State};
@@ -313,10 +313,16 @@ impl Shared {
     fn load_failed(self: &Arc<Self>, state: &mut State, d: usize, opened: &Arc<Opened>, error: &Error) {
         let device = self.devices[d].name();
         self.fail_ready(state, opened, error, Phase::Wait, device);
+        self.fail_preloads(state, opened, error, device);
+    }
+
+    /// Ends the preloads that wait for `opened` on a device.
+    pub fn fail_preloads(&self, state: &mut State, opened: &Arc<Opened>, error: &Error, device: &str) {
         let preloads: Vec<u64> = state
             .commands
             .iter()
             .copied()
+            .filter(|number| state.jobs.get(number).is_some_and(|job| job.task == Task::Preload))
             .filter(|number| state.opened_of(*number).is_some_and(|other| Arc::ptr_eq(other, opened)))
             .collect();
         for number in preloads {

@@ -53,6 +53,15 @@ fn holds(dir: &Path, request: &Request, completion: &Completion) -> bool {
     verify(srs.vk(), &request.decode().unwrap().inputs(0), &proof).unwrap()
 }
 
+/// With memory for no circuit, a preload and a proof say so; the next engine is as good as ever.
+fn expect_no_room(config: &Config, winning: &Request) {
+    let engine = Engine::open(Config { host_memory_bytes: 40 << 20, ..config.clone() }).unwrap();
+    engine.preload(circuit(Kind::WinningPoSt), 10).unwrap();
+    assert_eq!(wait(&engine, 10).result.unwrap_err().status(), Status::OutOfMemory);
+    assert_eq!(ended(&engine, job(11, winning.clone())).result.unwrap_err().status(), Status::OutOfMemory);
+    engine.close().unwrap();
+}
+
 #[test]
 fn posts_on_the_cpu() {
     let dir = tempfile::tempdir().unwrap();
@@ -107,10 +116,12 @@ fn posts_on_the_cpu() {
     let waiting = (0..1000).take_while(|_| engine.next(Duration::ZERO).is_ok()).count();
     assert!(waiting < 1000, "events that waited, then CLOSED");
 
+    drop(engine);
+    expect_no_room(&Config { allow_unknown_params: true, ..config.clone() }, &winning);
+
     // A file under another circuit's name names the counts that differ.
     let winning_file = dir.path().join(params_file_name(circuit(Kind::WinningPoSt)));
     std::fs::rename(dir.path().join(params_file_name(circuit(Kind::WindowPoSt))), winning_file).unwrap();
-    drop(engine);
     let engine = Engine::open(Config { allow_unknown_params: true, ..config }).unwrap();
     let error = ended(&engine, job(9, winning)).result.unwrap_err().to_string();
     assert!(error.contains("of another circuit") && error.contains("expected"), "{error}");
