@@ -189,6 +189,21 @@ pub struct PhaseTime {
     pub max: Duration,
 }
 
+#[cfg(any(cuda, feature = "testing"))]
+impl PhaseTime {
+    /// None yet.
+    pub(crate) fn named(name: &'static str) -> Self {
+        PhaseTime { name, ..PhaseTime::default() }
+    }
+
+    /// Counts one assignment's time.
+    pub(crate) fn observe(&mut self, time: Duration) {
+        self.count += 1;
+        self.sum += time;
+        self.max = self.max.max(time);
+    }
+}
+
 /// A control that always answers [`Answer::Continue`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uncontrolled;

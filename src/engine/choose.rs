@@ -8,7 +8,7 @@ use super::budget::Reservation;
 use super::control::MAX_BREAKS;
 use super::device::{Batch, Item, Resident, Unit};
 use super::event::{Phase, Task};
-use super::job::{Class, PartState, PartTurn};
+use super::job::{Class, Part, PartState, PartTurn};
 use super::residency::Opened;
 use super::shared::{Shared, State};
 use crate::circuit::Kind;
@@ -68,12 +68,8 @@ impl Shared {
     }
 
     fn choose_work(&self, state: &mut State, d: usize) -> Option<Order> {
-        while let Some(opened) = self.wanted_preload(state, d) {
-            match self.room(state, d, &opened, None) {
-                Ok(Room::Taken(memory)) => return Some(self.load(state, d, &opened, memory)),
-                Ok(_) => break,
-                Err(error) => self.fail_preloads(state, &opened, &error, self.devices[d].name()),
-            }
+        if let Some(order) = self.choose_preload(state, d, false) {
+            return Some(order);
         }
         let turns: Vec<PartTurn> = state.ready.iter().copied().filter(|turn| self.may_prove(state, d, *turn)).collect();
         for turn in turns {
@@ -95,14 +91,18 @@ impl Shared {
             }
         }
         // Nothing else to do: a preload may take the place of what is idle.
-        let opened = self.wanted_preload(state, d)?;
-        match self.room(state, d, &opened, None) {
-            Ok(Room::Taken(memory)) => Some(self.load(state, d, &opened, memory)),
-            Ok(Room::Victim(victim)) => state.units[d].unload(victim),
-            Ok(Room::None) => None,
-            Err(error) => {
-                self.fail_preloads(state, &opened, &error, self.devices[d].name());
-                None
+        self.choose_preload(state, d, true)
+    }
+
+    /// What a preload has device `d` do. Preloads for which there can be no room end here.
+    fn choose_preload(&self, state: &mut State, d: usize, may_unload: bool) -> Option<Order> {
+        loop {
+            let opened = self.wanted_preload(state, d)?;
+            match self.room(state, d, &opened, None) {
+                Ok(Room::Taken(memory)) => return Some(self.load(state, d, &opened, memory)),
+                Ok(Room::Victim(victim)) if may_unload => return state.units[d].unload(victim),
+                Ok(_) => return None,
+                Err(error) => self.fail_preloads(state, &opened, &error, self.devices[d].name()),
             }
         }
     }
@@ -388,19 +388,21 @@ impl State {
         self.opened_of(number).is_some_and(|opened| opened.circuit.id() == id)
     }
 
+    /// Partitions that device `d` is proving, the most urgent first.
+    fn proving_on(&self, d: usize) -> impl Iterator<Item = (Class, &Part)> {
+        let jobs = self.active.iter().filter_map(|turn| Some((turn.class, self.jobs.get(&turn.number)?)));
+        let parts = jobs.flat_map(|(class, job)| job.parts.iter().map(move |part| (class, part)));
+        parts.filter(move |(_, part)| matches!(part.state, PartState::Proving { device, .. } if device == d))
+    }
+
     /// Whether device `d` is proving a PoSt.
     fn proves_post(&self, d: usize) -> bool {
-        let posts = self.active.iter().take_while(|turn| turn.class < Class::Bulk);
-        let mut parts = posts.filter_map(|turn| self.jobs.get(&turn.number)).flat_map(|job| &job.parts);
-        parts.any(|part| matches!(part.state, PartState::Proving { device, .. } if device == d))
+        self.proving_on(d).any(|(class, _)| class < Class::Bulk)
     }
 
     /// Whether what device `d` proves may be dropped for a WindowPoSt, as [`ProveControl`](super::control::ProveControl) does.
     fn makes_way_at_once(&self, d: usize) -> bool {
-        let mut parts = self.active.iter().filter_map(|turn| self.jobs.get(&turn.number)).flat_map(|job| &job.parts);
-        !parts.any(|part| {
-            part.breaks >= MAX_BREAKS && matches!(part.state, PartState::Proving { device, .. } if device == d)
-        })
+        self.proving_on(d).all(|(_, part)| part.breaks < MAX_BREAKS)
     }
 
     fn is_alone(&self, (turn, part): PartTurn) -> bool {

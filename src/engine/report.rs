@@ -7,7 +7,7 @@ use super::event::{Health, HealthLevel};
 use super::job::PartState;
 use super::shared::{Shared, State};
 use super::stats::{Counters, DeviceState, DeviceStats, PoolStats, Stats};
-use crate::backend::PoolUse;
+use crate::backend::{Activity, PoolUse};
 use crate::circuit::CircuitId;
 use crate::error::Result;
 
@@ -23,6 +23,7 @@ impl Shared {
         let mut resident: Vec<CircuitId> =
             state.circuits.iter().filter(|(_, entry)| entry.opened().is_some()).map(|(id, _)| *id).collect();
         resident.sort();
+        let activities: Vec<Activity> = self.devices.iter().map(|device| device.backend.activity()).collect();
         Ok(Stats {
             kinds: state.kinds,
             phases: state.phases,
@@ -32,8 +33,8 @@ impl Shared {
             proving: parts(|part| matches!(part, PartState::Proving { .. })),
             events_waiting,
             pools: self.pool_stats(),
-            devices: self.device_stats(&state),
-            driver_calls: self.devices.iter().map(|device| device.backend.activity().driver_calls).max().unwrap_or(0),
+            driver_calls: activities.iter().map(|activity| activity.driver_calls).max().unwrap_or(0),
+            devices: self.device_stats(&state, activities),
             resident,
             health: state.health.clone(),
         })
@@ -64,9 +65,9 @@ impl Shared {
         [named("host", host), named("pinned", pinned)].into_iter().chain(pools).collect()
     }
 
-    fn device_stats(&self, state: &State) -> Vec<DeviceStats> {
-        let devices = self.devices.iter().zip(&state.units);
-        let stats = devices.map(|(device, unit)| DeviceStats {
+    fn device_stats(&self, state: &State, activities: Vec<Activity>) -> Vec<DeviceStats> {
+        let devices = self.devices.iter().zip(&state.units).zip(activities);
+        let stats = devices.map(|((device, unit), activity)| DeviceStats {
             name: device.name().into(),
             uuid: device.uuid().into(),
             state: unit.state,
@@ -75,7 +76,7 @@ impl Shared {
             busy_time: unit.busy_time + unit.busy_since.map_or(Duration::ZERO, |since| since.elapsed()),
             partitions: unit.partitions,
             circuits: unit.resident.len() as u64,
-            phases: device.backend.activity().phases,
+            phases: activity.phases,
         });
         stats.collect()
     }

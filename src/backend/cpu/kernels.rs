@@ -65,7 +65,7 @@ impl CpuBackend {
     /// Runs `work`, which nothing can stop but a panic.
     fn tiled<T>(&self, work: impl FnOnce(&mut dyn Tiles) -> Result<T, super::workers::Stop>) -> T {
         let workers = Workers::new(&self.pool, self, &Uncontrolled);
-        let mut tiles = Loading { workers, control: &Uncontrolled, done: 0, total: 0 };
+        let mut tiles = Loading::new(workers, &Uncontrolled, 0);
         work(&mut tiles).unwrap_or_else(|stop| panic!("{stop:?}"))
     }
 }

@@ -91,7 +91,7 @@ impl Shared {
             failures: 0,
             urgent_batches: 0,
             last: Phases::default(),
-            times: Phases::NAMES.map(|name| PhaseTime { name, ..PhaseTime::default() }),
+            times: Phases::NAMES.map(PhaseTime::named),
             calls: Calls::default(),
         };
         let label = format!("{uuid} ({})", info.name);

@@ -115,9 +115,8 @@ impl CudaStats {
     #[cfg(any(cuda, feature = "testing"))]
     pub(super) fn observe(&mut self, phases: Phases) {
         self.last = phases;
-        for ((time, name), ms) in self.times.iter_mut().zip(Phases::NAMES).zip(phases.ms()) {
-            let took = Duration::from_secs_f64(ms.max(0.0) / 1e3);
-            *time = PhaseTime { name, count: time.count + 1, sum: time.sum + took, max: time.max.max(took) };
+        for (time, ms) in self.times.iter_mut().zip(phases.ms()) {
+            time.observe(Duration::from_secs_f64(ms.max(0.0) / 1e3));
         }
     }
 }

@@ -63,7 +63,7 @@ impl EchoBackend {
             lost: AtomicBool::new(false),
             in_call: AtomicBool::new(false),
             loads: AtomicU64::new(0),
-            proving: Mutex::new(PhaseTime { name: "echo", ..PhaseTime::default() }),
+            proving: Mutex::new(PhaseTime::named("echo")),
         })
     }
 
@@ -84,9 +84,7 @@ impl EchoBackend {
     fn timed(&self, prove: impl FnOnce() -> Result<Sums>) -> Result<Sums> {
         let start = Instant::now();
         let sums = prove();
-        let took = start.elapsed();
-        let mut time = self.proving.lock().unwrap_or_else(PoisonError::into_inner);
-        *time = PhaseTime { count: time.count + 1, sum: time.sum + took, max: time.max.max(took), ..*time };
+        self.proving.lock().unwrap_or_else(PoisonError::into_inner).observe(start.elapsed());
         sums
     }
 
