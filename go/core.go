@@ -263,6 +263,11 @@ func (c *core) verify(ctx context.Context, claim Claim, proof []byte) error {
 		return invalid("claim", "nil")
 	}
 	select {
+	case <-c.closed:
+		return ErrClosed
+	default:
+	}
+	select {
 	case c.verifying <- struct{}{}:
 	case <-ctx.Done():
 		return ended(ctx)

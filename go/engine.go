@@ -98,7 +98,7 @@ func (e *Engine) tryBatch(ctx context.Context, requests []Request) []Result {
 
 // Verify checks a proof of all partitions by pairing, against public inputs that follow from the claim alone. It needs no
 // vanilla proof and disturbs nothing. nil: the proof is valid.
-// Errors: ErrInvalid if it isn't, or if the claim is malformed; ErrUnsupported; the ErrParams ones; the context's.
+// Errors: ErrInvalid if it isn't, or if the claim is malformed; ErrUnsupported; the ErrParams ones; ErrClosed; the context's.
 func (e *Engine) Verify(ctx context.Context, claim Claim, proof []byte) error {
 	defer runtime.KeepAlive(e)
 	return e.core.verify(ctx, claim, proof)

@@ -110,6 +110,9 @@ func TestCloseUnderLoad(t *testing.T) {
 	if _, err := engine.Stats(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
+	if err := engine.Verify(within(t), UpdateClaim{}, nil); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
 	if err := engine.Trim(within(t)); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}

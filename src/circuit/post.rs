@@ -18,7 +18,7 @@ use storage_proofs_post::fallback::{
     SectorProof,
 };
 
-use super::decode::{check_byte_limit, ensure_count, from_bincode, poseidon, List, MerklePath, Node, Place, TreeShape};
+use super::decode::{ensure_count, from_bincode, poseidon, List, MerklePath, Node, Place, TreeShape};
 use super::reference::{replica_path, Guarded, ReferenceCircuit, ReferenceTree};
 use super::registered::{post_circuit, prover_id};
 use super::request::{still, GoOn};
@@ -101,8 +101,7 @@ impl Post {
         let challenger = Challenger::new(request);
         let mut sectors = Vec::with_capacity(count);
         for (i, bytes) in request.vanilla_proofs.iter().enumerate() {
-            check_byte_limit(FIELD, bytes.len(), MAX_SECTOR_BYTES)?;
-            let raw: RawSector = from_bincode(FIELD, bytes)?;
+            let raw: RawSector = from_bincode(FIELD, i, bytes, MAX_SECTOR_BYTES)?;
             let positions = challenger.positions(raw.sector_id, i);
             sectors.push(Sector::check_structure(raw, i, positions, &shape)?);
         }

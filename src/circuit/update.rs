@@ -19,7 +19,7 @@ use storage_proofs_update::{
 };
 
 use super::decode::{
-    check_byte_limit, ensure, ensure_count, from_bincode, poseidon, sha256, Check, List, MerklePath, Node, Place,
+    ensure, ensure_count, from_bincode, poseidon, sha256, Check, List, MerklePath, Node, Place,
     TreeShape,
 };
 use super::reference::{data_path, replica_path, Guarded, ReferenceCircuit, ReferenceTree};
@@ -103,8 +103,7 @@ impl Update {
         let params = PublicParams::from_sector_size(circuit.sector_size());
         let mut partitions = Vec::with_capacity(count);
         for (k, bytes) in request.vanilla_proofs.iter().enumerate() {
-            check_byte_limit(FIELD, bytes.len(), MAX_PARTITION_BYTES)?;
-            let partition: Partition = from_bincode(FIELD, bytes)?;
+            let partition: Partition = from_bincode(FIELD, k, bytes, MAX_PARTITION_BYTES)?;
             partition.check_structure(k, &claim, &params)?;
             partitions.push(partition);
         }

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 /// Whether the kernels are built in.
 const HAS_CUDA: bool = cfg!(cuda);
 
-/// The back ends that `config` asks for, and Filecoin's circuits. Errors: NO_DEVICE, INTERNAL (threads).
+/// The back ends that `config` asks for, and Filecoin's circuits. Errors: NO_DEVICE; INVALID for named devices beside the
+/// CPU; INTERNAL (threads).
 pub(super) fn open(config: &Config, threads: usize, sink: &Sink) -> Result<Parts> {
     let library = Box::new(Filecoin::new(config));
     let cpu = || Ok::<Arc<dyn Backend>, Error>(Arc::new(CpuBackend::new(Arc::new(pool("prove", threads, sink)?))));
@@ -25,6 +26,7 @@ pub(super) fn open(config: &Config, threads: usize, sink: &Sink) -> Result<Parts
         BackendChoice::Cuda => false,
     };
     if on_cpu {
+        check_none_is_named(config)?;
         return Ok(Parts { library, backends: vec![cpu()?], fallback: None });
     }
     let backends = match cuda(config) {
@@ -39,6 +41,17 @@ pub(super) fn open(config: &Config, threads: usize, sink: &Sink) -> Result<Parts
     Ok(Parts { library, backends, fallback })
 }
 
+/// Whoever names devices is not served by the CPU unasked. Errors: INVALID, NO_DEVICE.
+fn check_none_is_named(config: &Config) -> Result<()> {
+    match config.devices.first().or(config.reserved_devices.first()) {
+        Some(uuid) if config.backend == BackendChoice::Cpu => {
+            Err(Error::invalid("devices", format!("{uuid:?} is named, but the back end is the CPU")))
+        }
+        Some(uuid) => Err(Error::NoDevice(format!("{uuid:?} is named, but the library was built without CUDA"))),
+        None => Ok(()),
+    }
+}
+
 /// One back end per device. Errors: NO_DEVICE; INVALID for a UUID that is none.
 fn cuda(config: &Config) -> Result<Vec<Arc<dyn Backend>>> {
     let default = CudaConfig::default();
@@ -50,4 +63,25 @@ fn cuda(config: &Config) -> Result<Vec<Arc<dyn Backend>>> {
         pinned_memory_bytes: or(config.pinned_memory_bytes, default.pinned_memory_bytes),
         ..default
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+
+    #[test]
+    fn the_cpu_does_not_stand_in_for_a_device_that_was_named() {
+        let uuid = "GPU-00000000-0000-0000-0000-000000000001".to_owned();
+        let status = |backend, devices: &[String], reserved_devices: &[String]| {
+            let (devices, reserved_devices) = (devices.to_vec(), reserved_devices.to_vec());
+            let config = Config { backend, devices, reserved_devices, ..Config::default() };
+            check_none_is_named(&config).map_or_else(|error| error.status(), |()| Status::Ok)
+        };
+        let named = std::slice::from_ref(&uuid);
+        assert_eq!(status(BackendChoice::Cpu, named, &[]), Status::Invalid);
+        assert_eq!(status(BackendChoice::Cpu, &[], named), Status::Invalid);
+        assert_eq!(status(BackendChoice::Auto, named, &[]), Status::NoDevice);
+        assert_eq!(status(BackendChoice::Auto, &[], &[]), Status::Ok);
+    }
 }

@@ -111,6 +111,9 @@ impl Config {
         if self.cache_dir.as_ref().is_some_and(|dir| dir.as_os_str().is_empty()) {
             return Err(Error::invalid("cache_dir", "an empty path; leave it out instead"));
         }
+        if let Some(file) = self.cache_dir.as_ref().filter(|dir| dir.exists() && !dir.is_dir()) {
+            return Err(Error::invalid("cache_dir", format!("{} is no directory", file.display())));
+        }
         let both = self.reserved_devices.iter().find(|uuid| {
             let allowed = self.devices.is_empty() || self.devices.contains(uuid);
             uuid.is_empty() || !allowed
@@ -146,6 +149,9 @@ mod tests {
         assert!(refused(Config { queue_len: u32::MAX, ..Config::default() }).starts_with("queue_len"));
         assert!(refused(Config { param_dirs: vec!["".into()], ..Config::default() }).starts_with("param_dirs"));
         assert!(refused(Config { cache_dir: Some("".into()), ..Config::default() }).starts_with("cache_dir"));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let cache_dir = Some(file.path().to_owned());
+        assert!(refused(Config { cache_dir, ..Config::default() }).ends_with("is no directory"));
         let devices = vec!["GPU-1".to_owned()];
         let reserved_devices = vec!["GPU-2".to_owned()];
         assert!(refused(Config { devices, reserved_devices, ..Config::default() }).starts_with("reserved_devices"));

@@ -9,7 +9,7 @@ use cuzk::circuit::{CircuitId, Kind};
 use cuzk::srs::{SrsFile, SrsOptions};
 use cuzk::Status;
 
-use crate::fixture::{fails, start, succeeds, Place, SRS};
+use crate::fixture::{code, fails, start, succeeds, Place, SRS};
 
 fn window_params() -> String {
     params_file_name(CircuitId::new(Kind::WindowPoSt, 2 << 10).unwrap())
@@ -73,7 +73,7 @@ fn an_output_that_cannot_be_written_costs_no_proof() {
 }
 
 #[test]
-fn a_pipe_is_read_and_a_closed_one_ends_quietly() {
+fn a_pipe_is_read_a_closed_one_ends_quietly_and_a_full_disk_with_a_code() {
     let place = Place::new();
     let shell = |line: &str| {
         let line = line.replace("cuzk", env!("CARGO_BIN_EXE_cuzk"));
@@ -83,6 +83,10 @@ fn a_pipe_is_read_and_a_closed_one_ends_quietly() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let output = shell("set -o pipefail; cuzk info --params params | head -1 > /dev/null; true");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+    let output = shell("cuzk info --params params > /dev/full");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code(Status::Internal)), "{said}");
+    assert!(said.starts_with("cuzk: ") && said.contains("stdout: "), "{said}");
     // An SRS is never a pipe, and nobody waits for its writer.
     fs::create_dir(place.join("pipes")).unwrap();
     assert!(Command::new("mkfifo").arg(place.join("pipes").join(window_params())).status().unwrap().success());

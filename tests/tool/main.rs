@@ -100,7 +100,7 @@ fn info_and_warm_say_what_is_there() {
     let warm = format!("warm --circuit winningpost-2kib,windowpost-2kib {SRS}");
     let said = succeeds(&place, &format!("{warm} --check identity"));
     assert!(said.contains("R1CS of 90883 rows") && said.contains("is unknown"), "{said}");
-    fails(&place, &warm, Status::Invalid, "ask for subgroup");
+    fails(&place, &warm, Status::Invalid, "add --check subgroup");
     let kept = place.names("cache");
     assert!(kept.len() == 2 && kept.iter().all(|name| name.starts_with("r1cs-")), "{kept:?}");
 }

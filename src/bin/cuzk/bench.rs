@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use cuzk::backend::cpu::CpuBackend;
 use cuzk::Result;
 
+use crate::output::say;
 use crate::pool::{pool, Threads};
 use crate::progress::Step;
 use crate::prove::{prove, read_input, synthesize};
@@ -69,11 +70,11 @@ impl Bench {
             step.end();
         }
         let rest = if self.what == What::C2 { "synthesis and proof" } else { "synthesis" };
-        println!("{id}, cuzk {}, {} threads of {}", env!("CARGO_PKG_VERSION"), pool.current_num_threads(), machine());
-        println!("{:<32} {:>10}", "phase", "seconds");
-        println!("{:<32} {:>10.3}", "SRS load (once, not in the sum)", load.as_secs_f64());
-        println!("{:<32} {:>10.3}", "decode and check", median(&mut checks));
-        println!("{rest:<32} {:>10.3}", median(&mut rests));
+        say!("{id}, cuzk {}, {} threads of {}", env!("CARGO_PKG_VERSION"), pool.current_num_threads(), machine())?;
+        say!("{:<32} {:>10}", "phase", "seconds")?;
+        say!("{:<32} {:>10.3}", "SRS load (once, not in the sum)", load.as_secs_f64())?;
+        say!("{:<32} {:>10.3}", "decode and check", median(&mut checks))?;
+        say!("{rest:<32} {:>10.3}", median(&mut rests))?;
         Ok(())
     }
 }

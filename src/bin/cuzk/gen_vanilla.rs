@@ -9,7 +9,7 @@ use cuzk::vanilla::{post, sectorless, Input, SealedSector, SectorSpec};
 use cuzk::{files, Error, Result};
 use filecoin_proofs_api::{RegisteredPoStProof, RegisteredSealProof, RegisteredUpdateProof};
 
-use crate::output::make_dir;
+use crate::output::{make_dir, say};
 use crate::progress::Step;
 
 /// Seals sectors, or does without, and writes one input file per kind.
@@ -136,7 +136,7 @@ impl GenVanilla {
     fn write(&self, kind: InputKind, input: Result<Input>) -> Result<()> {
         let path = self.out.join(kind.file_name());
         input?.write(&path)?;
-        println!("{}", path.display());
+        say!("{}", path.display())?;
         Ok(())
     }
 

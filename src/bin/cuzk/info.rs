@@ -9,6 +9,7 @@ use cuzk::srs::{known, ParamDirs, SrsFile, SrsOptions};
 use cuzk::Result;
 
 use crate::circuits;
+use crate::output::say;
 
 /// One line per circuit: partitions, host memory that proving takes on the CPU, disk for SRS and caches, and its SRS file.
 #[derive(Args)]
@@ -22,19 +23,19 @@ impl Info {
     pub fn run(&self) -> Result<()> {
         let dirs = ParamDirs::new(self.params.clone());
         let cores = rayon::current_num_threads();
-        println!("cuzk {}; back ends: cpu ({cores} cores), cuda ({})", env!("CARGO_PKG_VERSION"), devices());
+        say!("cuzk {}; back ends: cpu ({cores} cores), cuda ({})", env!("CARGO_PKG_VERSION"), devices())?;
         for dir in dirs.dirs() {
-            println!("SRS files in {}", dir.display());
+            say!("SRS files in {}", dir.display())?;
         }
-        println!("host: memory for proving on the CPU, disk: SRS and caches; both at most");
-        println!("{:<20} {:>10} {:>10} {:>10}  {:<14}  file", "circuit", "partitions", "host MiB", "disk MiB", "SRS");
+        say!("host: memory for proving on the CPU, disk: SRS and caches; both at most")?;
+        say!("{:<20} {:>10} {:>10} {:>10}  {:<14}  file", "circuit", "partitions", "host MiB", "disk MiB", "SRS")?;
         for circuit in circuits::all() {
             let name = params_file_name(circuit);
             let found = dirs.find(&name).map_or_else(|_| "not found".into(), |path| identity(&path));
             let needed = cost(circuit.kind(), circuit.sector_size(), true)?;
             let (host, disk) = (needed.host_bytes >> 20, needed.disk_bytes >> 20);
             let count = partition_count(circuit);
-            println!("{:<20} {count:>10} {host:>10} {disk:>10}  {found:<14}  {name}", circuit.to_string());
+            say!("{:<20} {count:>10} {host:>10} {disk:>10}  {found:<14}  {name}", circuit.to_string())?;
         }
         Ok(())
     }

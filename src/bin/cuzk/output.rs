@@ -1,5 +1,6 @@
 //! Where a result goes: tried before the work begins, so that a wrong path costs nothing.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
@@ -49,3 +50,14 @@ impl<'a> Output<'a> {
 pub fn make_dir(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| files::error("out", path, &error))
 }
+
+/// Prints a line on stdout. Errors: INTERNAL, if it can't be written, e.g. to a full disk.
+pub fn line(text: fmt::Arguments<'_>) -> Result<()> {
+    writeln!(io::stdout(), "{text}").map_err(|error| cuzk::Error::Internal(format!("stdout: {error}")))
+}
+
+/// `println!` that gives an error where that panics.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::output::line(format_args!($($text)*)) };
+}
+pub(crate) use say;

@@ -13,7 +13,7 @@ use cuzk::vanilla::Input;
 use cuzk::{Error, Result};
 use rayon::ThreadPool;
 
-use crate::output::Output;
+use crate::output::{say, Output};
 use crate::pool::{pool, Threads};
 use crate::progress::Step;
 use crate::ready::{load_srs, Ready, Sources};
@@ -48,7 +48,7 @@ impl Prove {
         let proof = prove(&backend, &pool, &ready, &checked)?;
         out.write(&proof)?;
         let seconds = start.elapsed().as_secs_f64();
-        println!("{}: {} bytes in {} ({seconds:.1} s)", checked.circuit(), proof.len(), self.out.display());
+        say!("{}: {} bytes in {} ({seconds:.1} s)", checked.circuit(), proof.len(), self.out.display())?;
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ use cuzk::{Error, Result};
 use rayon::ThreadPool;
 
 use crate::circuits;
-use crate::output::make_dir;
+use crate::output::{make_dir, say};
 use crate::pool::{pool, Threads};
 use crate::progress::Step;
 
@@ -28,10 +28,10 @@ fn write(r1cs: &R1cs, seed: [u8; 32], path: &Path, pool: &ThreadPool) -> Result<
     #[cfg(cuda)]
     match open_devices(&CudaConfig::default()) {
         Ok(opened) => {
-            println!("on {}", opened.devices[0].name());
+            say!("on {}", opened.devices[0].name())?;
             return write_params_on(&opened.devices[0], r1cs, seed, path, pool);
         }
-        Err(error) => println!("on the CPU: {error}"),
+        Err(error) => say!("on the CPU: {error}")?,
     }
     write_params(r1cs, seed, path, pool)
 }
@@ -77,20 +77,20 @@ impl Setup {
 
     /// Writes the SRS; None if there is one, perhaps of another process that was faster.
     fn params(&self, id: CircuitId, seed: [u8; 32], path: &Path, pool: &ThreadPool) -> Result<Option<VerifyingKey>> {
-        let exists = || println!("{id}: {} exists and is kept", path.display());
+        let exists = || say!("{id}: {} exists and is kept", path.display());
         if path.exists() {
-            exists();
+            exists()?;
             return Ok(None);
         }
         let step = Step::new(format!("setup of {id}"));
         match write(&id.record()?, seed, path, pool) {
             Err(Error::Invalid { .. }) if path.exists() => {
-                exists();
+                exists()?;
                 Ok(None)
             }
             written => {
                 let vk = written?;
-                println!("{id}: INSECURE {} ({:.1} s)", path.display(), step.end().as_secs_f64());
+                say!("{id}: INSECURE {} ({:.1} s)", path.display(), step.end().as_secs_f64())?;
                 Ok(Some(vk))
             }
         }

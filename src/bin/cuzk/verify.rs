@@ -15,6 +15,7 @@ use filecoin_proofs_api::seal::{verify_seal, SealCommitPhase1Output};
 use filecoin_proofs_api::update::verify_empty_sector_update_proof;
 use filecoin_proofs_api::{PoStType, PublicReplicaInfo};
 
+use crate::output::say;
 use crate::progress::Step;
 use crate::prove::read_input;
 
@@ -54,7 +55,7 @@ impl Verify {
         if !valid {
             return Err(Error::invalid("proof", "filecoin-proofs doesn't accept it"));
         }
-        println!("{}: accepted by filecoin-proofs ({:.1} s)", self.proof.display(), step.end().as_secs_f64());
+        say!("{}: accepted by filecoin-proofs ({:.1} s)", self.proof.display(), step.end().as_secs_f64())?;
         Ok(())
     }
 }

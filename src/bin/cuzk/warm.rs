@@ -8,6 +8,7 @@ use cuzk::srs::SrsCheck;
 use cuzk::{Error, Result};
 
 use crate::circuits;
+use crate::output::say;
 use crate::pool::{pool, Threads};
 use crate::progress::Step;
 use crate::ready::Sources;
@@ -45,14 +46,14 @@ impl Warm {
         for (id, name) in ids.into_iter().zip(&self.circuit) {
             let step = Step::new(format!("recording {name}"));
             let r1cs = pool.install(|| id.r1cs(&Cache::new(self.sources.cache())))?;
-            println!("{name}: R1CS of {} rows ({:.1} s)", r1cs.row_count(), step.end().as_secs_f64());
+            say!("{name}: R1CS of {} rows ({:.1} s)", r1cs.row_count(), step.end().as_secs_f64())?;
 
             let srs = pool.install(|| self.sources.srs(id))?;
             srs.check_counts(&r1cs)?;
             if matches!(self.check, Check::Digest) && srs.known().is_none() {
                 let path = srs.path().display();
                 let reason =
-                    format!("{path} isn't the network's and has no digest to be compared with: ask for subgroup");
+                    format!("{path} isn't the network's and has no digest to be compared with: add --check subgroup");
                 return Err(Error::invalid("check", reason));
             }
             let check = match self.check {
@@ -71,7 +72,7 @@ impl Warm {
             };
             pool.install(|| srs.verify(check, Some(self.sources.cache()), &mut progress))?;
             let whose = srs.known().map_or("unknown", |_| "the network's");
-            println!("{name}: SRS {} is {whose} ({:.1} s)", srs.path().display(), start.elapsed().as_secs_f64());
+            say!("{name}: SRS {} is {whose} ({:.1} s)", srs.path().display(), start.elapsed().as_secs_f64())?;
         }
         Ok(())
     }

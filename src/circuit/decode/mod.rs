@@ -24,15 +24,28 @@ pub fn from_json<'a, T: Deserialize<'a>>(field: &'static str, bytes: &'a [u8]) -
     serde_json::from_slice(bytes).map_err(|error| undecodable(field, &error.to_string()))
 }
 
-/// Decodes bincode as filecoin-proofs-api writes it (fixed-size integers, little-endian); all bytes must be used.
-/// Errors: INVALID naming `field`.
-pub fn from_bincode<'a, T: Deserialize<'a>>(field: &'static str, bytes: &'a [u8]) -> Result<T> {
-    bincode::DefaultOptions::new()
-        .with_fixint_encoding()
-        .with_limit(bytes.len() as u64)
-        .reject_trailing_bytes()
-        .deserialize(bytes)
-        .map_err(|error| undecodable(field, &error.to_string()))
+/// Decodes entry `index` of the list `field`, at most `max` bytes of bincode as filecoin-proofs-api writes it (fixed-size
+/// integers, little-endian); all bytes must be used. Errors: INVALID naming `field` and `index`.
+pub fn from_bincode<'a, T: Deserialize<'a>>(
+    field: &'static str,
+    index: usize,
+    bytes: &'a [u8],
+    max: usize,
+) -> Result<T> {
+    check_byte_limit(field, bytes.len(), max)
+        .and_then(|()| {
+            let options = bincode::DefaultOptions::new().with_fixint_encoding().with_limit(bytes.len() as u64);
+            options.reject_trailing_bytes().deserialize(bytes).map_err(|error| match *error {
+                bincode::ErrorKind::Io(_) | bincode::ErrorKind::SizeLimit => {
+                    Error::invalid(field, format!("ends too early, after {} bytes", bytes.len()))
+                }
+                _ => undecodable(field, &error.to_string()),
+            })
+        })
+        .map_err(|error| match error {
+            Error::Invalid { field, reason } => Error::invalid(field, format!("[{index}]: {reason}")),
+            other => other,
+        })
 }
 
 /// Refuses more than `max` bytes. Errors: INVALID naming `field`.
@@ -108,6 +121,15 @@ mod tests {
     struct Known {
         #[allow(dead_code)]
         count: u32,
+    }
+
+    #[test]
+    fn bincode_errors_name_the_entry() {
+        let refused = |bytes: &[u8], max| from_bincode::<u32>("vanilla_proofs", 3, bytes, max).unwrap_err().to_string();
+        assert_eq!(from_bincode::<u32>("vanilla_proofs", 3, &[1, 0, 0, 0], 4).unwrap(), 1);
+        assert_eq!(refused(&[1, 0, 0], 4), "vanilla_proofs: [3]: ends too early, after 3 bytes");
+        assert_eq!(refused(&[0; 5], 4), "vanilla_proofs: [3]: 5 bytes, at most 4 are read");
+        assert!(refused(&[0; 5], 5).starts_with("vanilla_proofs: [3]: "));
     }
 
     #[test]
