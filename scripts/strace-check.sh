@@ -27,7 +27,8 @@ fi
 
 fail() { echo "strace: $1" >&2 && head -n 20 >&2 && exit 1; }
 if grep -E ' (socket|connect|bind|listen|accept4?|sendto)\(' "$out/trace" >"$out/found"; then fail "network" <"$out/found"; fi
-writes='O_WRONLY|O_RDWR|O_CREAT|creat\(|mkdir|unlink|rename'
+# Without the "<... resumed>" halves of calls, whose paths stand in the first halves.
+writes='O_WRONLY|O_RDWR|O_CREAT|(creat|mkdir|mkdirat|unlink|unlinkat|rename|renameat2?)\('
 if grep -E "$writes" "$out/trace" | grep -vE "\"$out/cache|/dev/null|ENOENT" >"$out/found"; then
     fail "written outside the cache directory" <"$out/found"
 fi

@@ -130,11 +130,13 @@ fn a_panic_is_internal_for_its_item_and_the_next_works() {
         for at in (0..100).step_by(11) {
             let script = Script { panic_at: Some(at), ..Script::default() };
             let results = prove(&backend, &fixture.circuit, &fixture.batch(0..2), &script);
-            match &results[0] {
+            // With two threads the first may be done before so many questions are asked.
+            let hit = usize::from(threads > 1 && results[0] == expected[0]);
+            match &results[hit] {
                 Err(Error::Internal(message)) => assert!(message.contains("told to panic"), "{message}"),
                 other => panic!("{other:?}"),
             }
-            assert_eq!(results[1], expected[1]);
+            assert_eq!(results[1 - hit], expected[1 - hit]);
         }
         let mut script = Script::answering([(20, Answer::Yield)]);
         script.urgent = Some(Box::new(|_| panic!("the urgent proof panics")));

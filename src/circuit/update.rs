@@ -19,8 +19,7 @@ use storage_proofs_update::{
 };
 
 use super::decode::{
-    ensure, ensure_count, from_bincode, poseidon, sha256, Check, List, MerklePath, Node, Place,
-    TreeShape,
+    ensure, ensure_count, from_bincode, poseidon, sha256, Check, List, MerklePath, Node, Place, TreeShape,
 };
 use super::reference::{data_path, replica_path, Guarded, ReferenceCircuit, ReferenceTree};
 use super::registered::{partition_count, update_circuit};

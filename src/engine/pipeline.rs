@@ -222,19 +222,19 @@ impl Shared {
         let mut state = self.lock();
         state.tasks -= 1;
         state.lanes[class as usize] -= 1;
-        if let Some(job) = state.jobs.get_mut(&number) {
-            let turn = (job.turn, part as u32);
-            match made {
-                Ok(seat) => {
-                    let (_, took) = job.parts[part].enter(PartState::Ready(Arc::new(seat)));
-                    state.ready.insert(turn);
-                    state.observe(number, Phase::Synthesis, took);
-                }
-                Err(error) => {
-                    let place = Place { phase: Phase::Synthesis, partition: Some(part as u32), device: None };
-                    self.end(&mut state, number, Err(error), Some(place));
-                }
+        match (state.jobs.get_mut(&number), made) {
+            (Some(job), Ok(seat)) => {
+                let turn = (job.turn, part as u32);
+                let (_, took) = job.parts[part].enter(PartState::Ready(Arc::new(seat)));
+                state.ready.insert(turn);
+                state.observe(number, Phase::Synthesis, took);
             }
+            (Some(_), Err(error)) => {
+                let place = Place { phase: Phase::Synthesis, partition: Some(part as u32), device: None };
+                self.end(&mut state, number, Err(error), Some(place));
+            }
+            // Its job has ended. Freed by a task that counts, so that nobody is told meanwhile that memory will never come.
+            (None, made) => state.remains.push(Box::new(made)),
         }
         self.settle(&mut state);
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::proofs::{config, expected, open_one, MEMORY};
 use crate::support::{prove, Fixture};
 use cuzk::backend::cuda::sys::fake::Machine;
-use cuzk::backend::cuda::{open_devices, Health};
+use cuzk::backend::cuda::{open_devices, CudaConfig, Health};
 use cuzk::backend::{Backend, Uncontrolled};
 use cuzk::{Error, Status};
 
@@ -73,7 +73,8 @@ fn an_error_that_passes_fails_one_assignment() {
 #[test]
 fn a_call_that_never_returns_quarantines_the_device() {
     let machine = Machine::new(2, MEMORY);
-    let mut devices = open_devices(&config()).unwrap().devices;
+    let patience = CudaConfig::default().patience;
+    let mut devices = open_devices(&CudaConfig { patience, ..config() }).unwrap().devices;
     let fixture = Fixture::new(60, 50);
     devices.iter().for_each(|device| device.load(&fixture.circuit, &Uncontrolled).unwrap());
     let (batch, sums) = (fixture.batch(0..2), expected(&fixture, 2));
@@ -102,8 +103,8 @@ fn a_call_that_never_returns_quarantines_the_device() {
     // What hung is released, and ends by itself.
     drop(devices.remove(0));
     drop(devices);
-    let patience = Instant::now();
-    while machine.balance() != Default::default() && patience.elapsed() < Duration::from_secs(30) {
+    let released = Instant::now();
+    while machine.balance() != Default::default() && released.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(machine.balance(), Default::default());

@@ -1,6 +1,7 @@
 //! Sums, batches, dropping and yielding.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::support::{is_cancelled, prove, Fixture, Script};
 use cuzk::backend::cuda::sys::fake::Machine;
@@ -10,8 +11,15 @@ use cuzk::{Error, Result};
 
 pub const MEMORY: u64 = 8 << 30;
 
+/// More patience than a real card needs: a thread that starves on a busy machine is no test's matter.
 pub fn config() -> CudaConfig {
-    CudaConfig { device_reserve_bytes: 64 << 20, pinned_memory_bytes: 256 << 20, readers: 2, ..CudaConfig::default() }
+    CudaConfig {
+        device_reserve_bytes: 64 << 20,
+        pinned_memory_bytes: 256 << 20,
+        readers: 2,
+        patience: Duration::from_secs(60),
+        ..CudaConfig::default()
+    }
 }
 
 pub fn open_one() -> Arc<CudaBackend> {
@@ -45,6 +53,8 @@ fn an_assignment_can_be_dropped_at_any_question() {
     let (device, fixture) = (open_one(), Fixture::new(100, 50));
     device.load(&fixture.circuit, &Uncontrolled).unwrap();
     let (batch, expected) = (fixture.batch(0..3), expected(&fixture, 3));
+    // The first proof makes the circuit's layout, and asks by the clock meanwhile.
+    assert_eq!(prove(&*device, &fixture.circuit, &batch, &Uncontrolled), expected);
     let whole = Script::default();
     assert_eq!(prove(&*device, &fixture.circuit, &batch, &whole), expected);
     let each = whole.asked() / 3;
@@ -75,8 +85,8 @@ fn a_batch_yields_at_any_question() {
     let (batch, urgent_batch) = (fixture.batch(0..2), urgent.batch(0..2));
     let (expected, expected_urgent) = (expected(&fixture, 2), expected(&urgent, 2));
     let whole = Script::default();
-    prove(&*device, &fixture.circuit, &batch, &whole);
     prove(&*device, &fixture.circuit, &batch, &Uncontrolled);
+    prove(&*device, &fixture.circuit, &batch, &whole);
     for at in 0..whole.asked() {
         let ran = Mutex::new(Vec::new());
         let mut script = Script::answering([(at, Answer::Yield)]);
@@ -210,7 +220,12 @@ fn a_damaged_point_is_named_and_a_load_can_be_dropped() {
     device.unload(&circuit);
     for at in 0..whole.asked() {
         let script = Script::answering([(at, Answer::Drop(vec![0]))]);
-        assert!(matches!(device.load(&circuit, &script), Err(Error::Cancelled)), "dropped at {at}");
+        match device.load(&circuit, &script) {
+            Err(Error::Cancelled) => {}
+            // While readers fill buffers it asks by the clock: this time it may have been quicker.
+            Ok(()) if script.asked() <= at => device.unload(&circuit),
+            other => panic!("dropped at {at}: {other:?}"),
+        }
     }
     device.load(&circuit, &Uncontrolled).unwrap();
     assert_eq!(prove(&*device, &circuit, &fixture.batch(0..2), &Uncontrolled), expected(&fixture, 2));

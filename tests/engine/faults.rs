@@ -16,7 +16,7 @@ fn a_wrong_proof_is_proved_again_and_that_partition_alone() {
         host.engine.inject(hold).unwrap();
     }
     host.submit(porep(1));
-    host.until("both have some", |stats| stats.devices[..2].iter().all(|device| device.busy) && stats.proving > 1);
+    host.held(2);
     host.release(EchoFaultKind::HoldProve);
     assert_eq!(host.proved(&porep(1)).timings.redos, 1);
     let stats = host.settled();
@@ -72,7 +72,7 @@ fn a_panic_in_a_batch_is_laid_at_the_door_of_one() {
     let before = host.engine.echo_calls().unwrap().last().unwrap().thread;
     host.inject(EchoFaultKind::HoldProve, None, 1);
     host.submit(update(1));
-    host.until("held", |stats| stats.proving == 1);
+    host.held(1);
     (2..6).for_each(|tag| host.submit(update(tag)));
     host.until("they wait", |stats| stats.waiting_for_device == 4);
     // The batch of four panics, and then the first of them by itself.
@@ -176,13 +176,18 @@ fn another_device_takes_over() {
     assert_eq!(stats.counters.partitions_proved, 40);
 }
 
+/// Devices that may be silent as long as a GPU may.
+fn impatient() -> EchoOptions {
+    EchoOptions { hang_limit: std::time::Duration::from_secs(2), ..EchoOptions::default() }
+}
+
 #[test]
 fn a_hung_device_is_quarantined_and_named_at_close() {
-    let mut host = Host::open(EchoOptions::default());
+    let mut host = Host::open(impatient());
     host.warm(winning(0));
     host.inject(EchoFaultKind::Hang, Some(Kind::SnapDeals), 1);
     host.submit(update(1));
-    host.until("it hangs", |stats| stats.proving == 1);
+    host.held(1);
     // Waits behind it, and goes to the CPU as soon as the hang is seen.
     host.submit(winning(2));
     assert_eq!(host.error(1).status(), Status::DeviceLost);
@@ -196,11 +201,11 @@ fn a_hung_device_is_quarantined_and_named_at_close() {
 
 #[test]
 fn what_waited_for_a_device_that_hangs_gives_its_memory_back() {
-    let mut host = Host::one_by_one();
+    let mut host = Host::open(EchoOptions { max_batch: 1, ..impatient() });
     host.warm(update(0));
     host.inject(EchoFaultKind::Hang, Some(Kind::SnapDeals), 1);
     host.submit(update(1));
-    let alone = host.until("it hangs", |stats| stats.proving == 1).pools[0].used_bytes;
+    let alone = host.held(1).pools[0].used_bytes;
     (2..6).for_each(|tag| host.submit(update(tag)));
     let together = host.until("they wait", |stats| stats.waiting_for_device == 4).pools[0].used_bytes;
     assert!(together > alone);
@@ -216,7 +221,7 @@ fn out_of_memory_makes_smaller_batches_and_then_fails() {
     host.warm(update(0));
     host.inject(EchoFaultKind::HoldProve, None, 1);
     host.submit(update(1));
-    host.until("held", |stats| stats.proving == 1);
+    host.held(1);
     (2..10).for_each(|tag| host.submit(update(tag)));
     host.until("they wait", |stats| stats.waiting_for_device == 8);
     let before = host.batches().len();

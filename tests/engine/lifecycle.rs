@@ -35,9 +35,11 @@ fn jobs_with_one_label_are_not_mixed() {
     let jobs: Vec<Job> = (0..8).map(|tag| label(porep(tag))).collect();
     host.engine.submit(jobs.clone()).into_iter().for_each(|result| result.unwrap());
     // One more is cancelled and sent again at once.
+    host.inject(EchoFaultKind::HoldSynthesis, Some(Kind::SnapDeals), 1000);
     host.submit(label(update(8)));
     host.engine.cancel(8).unwrap();
     assert!(matches!(host.error(8), Error::Cancelled));
+    host.release(EchoFaultKind::HoldSynthesis);
     let again = label(update(8));
     host.submit(again.clone());
     let mut numbers: Vec<u64> = jobs.iter().chain([&again]).map(|job| host.proved(job).job).collect();
@@ -111,8 +113,9 @@ fn structure_is_refused_at_once_and_content_later() {
 #[test]
 fn cancel_returns_at_once_in_every_phase() {
     let mut host = Host::one_by_one();
+    // The first round finds no circuit open.
     let holds =
-        [None, Some(EchoFaultKind::HoldOpen), Some(EchoFaultKind::HoldSynthesis), Some(EchoFaultKind::HoldProve)];
+        [Some(EchoFaultKind::HoldOpen), Some(EchoFaultKind::HoldSynthesis), Some(EchoFaultKind::HoldProve), None];
     for (round, hold) in holds.into_iter().enumerate() {
         let tag = round as u64;
         if let Some(hold) = hold {

@@ -49,7 +49,10 @@ fn waiting_requests_have_a_share_of_their_own() {
     // An eighth of it, 1,000 bytes, holds 15 requests of 64.
     let mut host = with_host(8000);
     host.inject(EchoFaultKind::HoldSynthesis, None, 1000);
-    let taken = (0..100).take_while(|tag| host.try_submit(porep(*tag)).is_ok()).count();
+    // Those that are held have given back what their requests took, and no other is read while they are.
+    host.submit(porep(0));
+    host.until("every thread is held", |stats| stats.synthesising == 3);
+    let taken = 1 + (1..100).take_while(|tag| host.try_submit(porep(*tag)).is_ok()).count();
     assert!((15..=20).contains(&taken), "{taken}");
     assert_eq!(host.try_submit(porep(1000)).unwrap_err().status(), Status::Busy);
     host.submit(winning(2000));

@@ -11,9 +11,10 @@ use crate::support::{circuit, porep, update, window, winning, Host};
 
 /// Submits `jobs` while the device is held, so that they are proved as one batch.
 fn as_one_batch(host: &mut Host, first: Job, jobs: &[Job], meanwhile: impl FnOnce(&Host)) {
+    let before = host.calls(EchoCallKind::Held).len();
     host.inject(EchoFaultKind::HoldProve, None, 1);
     host.submit(first.clone());
-    host.until("held", |stats| stats.proving == 1);
+    host.held(before + 1);
     jobs.iter().for_each(|job| host.submit(job.clone()));
     host.until("they wait", |stats| stats.waiting_for_device == jobs.len() as u64);
     meanwhile(host);
@@ -72,7 +73,7 @@ fn a_process_that_stood_still_for_an_hour_has_no_hung_device() {
     host.warm(update(0));
     host.inject(EchoFaultKind::Hang, Some(Kind::SnapDeals), 1);
     host.submit(update(1));
-    host.until("in a call, without a question", |stats| stats.proving == 1);
+    host.held(1);
     let deadline = Some(Instant::now() + Duration::from_secs(1800));
     host.submit(Job { deadline, ..window(2) });
     host.engine.pass(Duration::from_secs(3600)).unwrap();

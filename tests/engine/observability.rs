@@ -20,7 +20,10 @@ fn logs_arrive_as_events_of_their_own_engine() {
     let has = |host: &Host, text: &str| host.logs.iter().any(|record| record.message.contains(text));
     assert!(has(&one, "snapdeals-2kib loaded on echo-0"), "{:?}", one.logs);
     assert!(has(&one, "pairing check failed"), "{:?}", one.logs);
-    assert!(!has(&one, "windowpost"), "another engine's: {:?}", one.logs);
+    // What a caller's thread says has no engine and goes to all; these two are said by an engine's threads.
+    for said in ["windowpost-2kib loaded on", "windowpost-2kib opened in"] {
+        assert!(!has(&one, said), "another engine's: {:?}", one.logs);
+    }
     assert!(other.logs.is_empty(), "below its level: {:?}", other.logs);
     let dir = one.dir.path().display().to_string();
     one.logs.retain(|record| record.target != "cuzk::setup"); // the echo engine's own
@@ -53,7 +56,7 @@ fn statistics_add_up_and_gauges_return() {
     for job in &jobs {
         let stats = host.engine.stats().unwrap();
         let busy = stats.devices.iter().filter(|device| device.busy).count();
-        assert!(busy <= 2 && stats.proving <= 32 && stats.synthesising <= 2 + 2 + 2);
+        assert!(busy <= 2 && stats.proving <= 2 * (16 + 16) && stats.synthesising <= 2 + 2 + 2);
         let completion = host.wait(job.tag);
         let timings = completion.timings;
         let longest = timings.phases.iter().max().unwrap();
@@ -73,7 +76,8 @@ fn statistics_add_up_and_gauges_return() {
     assert_eq!([count(Phase::Queue), count(Phase::Check), count(Phase::Synthesis)], [40, 40, partitions]);
     assert_eq!(count(Phase::Prove), partitions + 3);
     let again = stats.counters.abandoned;
-    assert_eq!([count(Phase::Wait), count(Phase::Finish)], [partitions + 3 + again, partitions + 3]);
+    let waits = [count(Phase::Wait), count(Phase::Finish)];
+    assert_eq!(waits, [partitions + 3 + again, partitions + 3], "{:?}", stats.counters);
     assert_eq!((stats.counters.redos, stats.counters.self_check_failures), (3, 3));
     assert!(stats.devices.iter().all(|device| device.partitions > 0 || device.name == "cpu"));
     let cost = host.engine.cost(Kind::PoRep, 32 << 30).unwrap();

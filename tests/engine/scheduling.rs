@@ -14,9 +14,9 @@ fn class_then_deadline_then_arrival() {
         Host::with(Config { threads: 1, ..config() }, EchoOptions { max_batch: 1, ..EchoOptions::default() });
     [update(0), window(0), winning(0)].into_iter().for_each(|job| host.warm(job));
     // One holds the device, one the only synthesis thread; the rest waits in the queue.
-    host.inject(EchoFaultKind::HoldProve, Some(Kind::SnapDeals), 1);
+    host.inject(EchoFaultKind::HoldProve, None, 1000);
     host.submit(update(1));
-    host.until("held", |stats| stats.proving == 1);
+    host.held(1);
     host.inject(EchoFaultKind::HoldSynthesis, Some(Kind::SnapDeals), 1);
     host.submit(update(2));
     host.until("held", |stats| stats.synthesising == 1);
@@ -27,9 +27,11 @@ fn class_then_deadline_then_arrival() {
     host.submit(Job { deadline: soon(5000), ..update(5) });
     host.submit(Job { deadline: soon(4000), ..update(6) });
     host.submit(window(7));
-    host.until("the window waits", |stats| stats.waiting_for_device == 1);
+    // The device makes way for it, and is held again.
+    host.held(2);
+    host.until("the first waits again", |stats| (stats.proving, stats.waiting_for_device) == (1, 1));
     host.release(EchoFaultKind::HoldSynthesis);
-    host.until("all wait", |stats| stats.waiting_for_device >= 3);
+    host.until("two batches each wait for device and CPU", |stats| stats.waiting_for_device == 4);
     host.release(EchoFaultKind::HoldProve);
     (1..=7).for_each(|tag| drop(host.wait(tag).result.unwrap()));
     let rest: Vec<u64> = host.order.iter().copied().filter(|tag| ![1, 2].contains(tag)).collect();
@@ -100,8 +102,8 @@ fn partitions_of_several_jobs_share_a_batch_and_none_waits_for_company() {
 fn one_job_ends_before_the_next_is_far() {
     let mut host =
         Host::with(Config { threads: 3, ..config() }, EchoOptions { max_batch: 1, ..EchoOptions::default() });
-    // The device stops before the fourth partition of the second.
-    let hold = EchoFault { what: EchoFaultKind::HoldProve, device: None, kind: None, skip: 16 + 3, count: 1 };
+    // The device stops before the ninth partition of the second; taking turns, it would be there with the first unfinished.
+    let hold = EchoFault { what: EchoFaultKind::HoldProve, device: None, kind: None, skip: 16 + 8, count: 1 };
     host.engine.inject(hold).unwrap();
     host.submit(large_update(1));
     host.submit(large_update(2));
@@ -115,7 +117,7 @@ fn devices_share_a_job_and_each_is_called_by_one_thread() {
     let mut host = Host::open(EchoOptions { devices: 3, max_batch: 4, ..EchoOptions::default() });
     host.inject(EchoFaultKind::HoldProve, None, 3);
     host.submit(large_update(1));
-    host.until("all at work", |stats| stats.devices[..3].iter().all(|device| device.busy) && stats.proving > 2);
+    host.held(3);
     host.release(EchoFaultKind::HoldProve);
     host.proved(&large_update(1));
     let calls = host.engine.echo_calls().unwrap();
@@ -256,8 +258,7 @@ fn a_failing_preload_is_told_and_tried_anew() {
     host.wait(3).result.unwrap();
     // A request fails with it, too, and the next one tries anew.
     host.inject(EchoFaultKind::OpenFails, None, 1);
-    host.submit(update(4));
-    host.submit(update(5));
+    host.engine.submit(vec![update(4), update(5)]).into_iter().for_each(|result| result.unwrap());
     assert_eq!([host.error(4).status(), host.error(5).status()], [cuzk::Status::ParamsCorrupt; 2]);
     host.submit(update(6));
     host.proved(&update(6));

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use cuzk::circuit::registered::params_file_name;
 use cuzk::circuit::{CircuitId, Kind};
 use cuzk::engine::{
-    echo_inputs, Completion, Config, EchoCallKind, EchoFault, EchoFaultKind, EchoOptions, Engine, Event, Health, Job,
-    LogRecord, Progress, Request, Stats,
+    echo_inputs, Completion, Config, EchoCall, EchoCallKind, EchoFault, EchoFaultKind, EchoOptions, Engine, Event,
+    Health, Job, LogRecord, Progress, Request, Stats,
 };
 use cuzk::groth16::{verify, Proof, PROOF_BYTES};
 use cuzk::srs::{SrsFile, SrsOptions, VerifyingKey};
@@ -120,6 +120,14 @@ impl Host {
             assert!(Instant::now() < until, "{what}: {stats:#?}");
             self.step(Duration::from_millis(2));
         }
+    }
+
+    /// Waits until partitions and loads have come to a hold, or to a hang, so many times since the engine was opened.
+    /// [`Stats::proving`] says so a little earlier.
+    pub fn held(&mut self, times: usize) -> Stats {
+        let engine = Arc::clone(&self.engine);
+        let held = |call: &EchoCall| call.what == EchoCallKind::Held;
+        self.until("held", |_| engine.echo_calls().unwrap().iter().filter(|call| held(call)).count() == times)
     }
 
     /// Waits until nothing is under way, and checks that every gauge and budget is back.

@@ -12,6 +12,7 @@ fn a_window_post_takes_the_device_at_the_next_question() {
     host.warm(porep(0));
     host.inject(EchoFaultKind::HoldProve, Some(Kind::PoRep), 1);
     host.submit(porep(1));
+    host.held(1);
     let stats = host.until("held with the rest behind it", |stats| {
         stats.proving > 0 && stats.proving + stats.waiting_for_device == 10
     });

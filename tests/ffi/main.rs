@@ -90,6 +90,7 @@ fn close(engine: u64) {
 
 #[test]
 fn headers_are_the_sources() {
+    let _alone = alone();
     let header = cuzk::ffi::header().unwrap();
     let committed = |path: &str| std::fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     assert!(header == committed("headers/cuzk.h"), "run `make header`");
@@ -99,6 +100,7 @@ fn headers_are_the_sources() {
 /// A C compiler sees the sizes that Rust has, also of a header that is included twice and from C++.
 #[test]
 fn layouts_are_those_of_c() {
+    let _alone = alone();
     let mut source = String::from("#include \"cuzk.h\"\n#include \"cuzk.h\"\n");
     let mut size = |name: &str, bytes: usize| {
         source.push_str(&format!("_Static_assert(sizeof(cuzk_{name}_t) == {bytes}, \"{name}\");\n"));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::query::{reserve, stopped};
 use super::workers::{grow, Stop, Workers};
@@ -98,6 +99,10 @@ fn a_drop_that_ends_the_section_ends_it_at_once() {
         let runs = AtomicUsize::new(0);
         let work = |_: usize, _: usize| {
             runs.fetch_add(1, Ordering::SeqCst);
+            // Else the others may be through before the one that asks has its answer.
+            if threads > 1 {
+                std::thread::sleep(Duration::from_micros(50));
+            }
         };
         assert_eq!(workers.run(1000, &mut |index| index == 4, &work), Err(Stop::Dropped));
         let runs = runs.into_inner();

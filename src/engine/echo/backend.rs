@@ -145,6 +145,7 @@ impl EchoBackend {
             panic!("injected: {}", circuit.name());
         }
         if let Some(hold) = self.held(EchoFaultKind::Hang, circuit) {
+            self.echo.record(&self.name, EchoCallKind::Held, circuit.name());
             self.echo.wait(&hold, Duration::MAX);
         }
         if self.strikes(EchoFaultKind::DeviceLost, circuit) {
@@ -260,6 +261,10 @@ impl Backend for EchoBackend {
 
     fn trim(&self) {
         self.cpu.trim();
+    }
+
+    fn hang_limit(&self) -> Duration {
+        self.options.hang_limit
     }
 }
 

@@ -17,6 +17,8 @@ pub struct EchoOptions {
     pub load_time: Duration,
     /// Most partitions that a device takes as one batch. Default: 16.
     pub max_batch: u32,
+    /// How long a device's call may go without a question. Default: 60 s, since a device that starves is no test's matter.
+    pub hang_limit: Duration,
     /// Prove on the CPU back end itself, which has no faults, instead of on devices. Default: no.
     pub on_cpu: bool,
     /// Sector size that a PoRep's C1 output is taken to be of. Default: 32 GiB, so that it has ten partitions.
@@ -104,7 +106,7 @@ pub enum EchoCallKind {
     Unload,
     /// `prove`, with so many partitions.
     Prove(usize),
-    /// No call: a partition or a load came to a hold.
+    /// No call: a partition or a load came to a hold, or a partition to a hang.
     Held,
 }
 
@@ -115,6 +117,7 @@ impl Default for EchoOptions {
             partition_time: Duration::ZERO,
             load_time: Duration::ZERO,
             max_batch: 16,
+            hang_limit: Duration::from_secs(60),
             on_cpu: false,
             porep_sector_size: 32 << 30,
             faults: Vec::new(),
