@@ -57,7 +57,7 @@ type Config struct {
 	CPUFallback Fallback
 	// AllowUnknownParams accepts an SRS that isn't the network's. Default: no.
 	AllowUnknownParams bool
-	// Devices are the UUIDs of the devices to use. Default: all.
+	// Devices are the UUIDs of the devices to use; naming some is an error where the back end is the CPU. Default: all.
 	Devices []string
 	// ReservedDevices are UUIDs of devices that prove WinningPoSts alone. Default: none.
 	ReservedDevices []string

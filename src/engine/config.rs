@@ -37,7 +37,7 @@ pub struct Config {
     pub cpu_fallback: BTreeSet<Kind>,
     /// Accept `.params` whose verifying key isn't one of the network's. Default: no.
     pub allow_unknown_params: bool,
-    /// UUIDs of the devices to use. Default, if empty: all.
+    /// UUIDs of the devices to use; naming some is an error where the back end is the CPU. Default, if empty: all.
     pub devices: Vec<String>,
     /// UUIDs of devices that prove WinningPoSts and nothing else. Default: none.
     pub reserved_devices: Vec<String>,
