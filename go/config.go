@@ -59,7 +59,7 @@ type Config struct {
 	AllowUnknownParams bool
 	// Devices are the UUIDs of the devices to use; naming some is an error where the back end is the CPU. Default: all.
 	Devices []string
-	// ReservedDevices are UUIDs of devices that prove WinningPoSts alone. Default: none.
+	// ReservedDevices are UUIDs of devices that prove WinningPoSts alone; the same holds for them. Default: none.
 	ReservedDevices []string
 	// HostMemoryBytes is the budget of host memory. Default: 80 % of what machine and cgroup allow.
 	HostMemoryBytes uint64

@@ -271,6 +271,8 @@ func (c *core) verify(ctx context.Context, claim Claim, proof []byte) error {
 	case c.verifying <- struct{}{}:
 	case <-ctx.Done():
 		return ended(ctx)
+	case <-c.closed:
+		return ErrClosed
 	}
 	// The goroutine may outlast a context that ends; the caller's bytes must not change under it.
 	proof = append([]byte(nil), proof...)

@@ -613,7 +613,7 @@ typedef struct cuzk_config {
     uint32_t abi_version;
 
     /** \brief
-     *  A CUZK_BACKEND_ number. Default: CUDA if a device is usable, else the CPU.
+     *  A CUZK_BACKEND_ number. Default: CUDA if it is built in, else the CPU.
      */
     uint32_t backend;
 
@@ -635,7 +635,7 @@ typedef struct cuzk_config {
     cuzk_bytes_t cache_dir;
 
     /** \brief
-     *  UUIDs of the devices to use. Default: all.
+     *  UUIDs of the devices to use; naming some is an error where the back end is the CPU. Default: all.
      */
     cuzk_bytes_t const * devices;
 
@@ -645,7 +645,7 @@ typedef struct cuzk_config {
     uint64_t device_count;
 
     /** \brief
-     *  UUIDs of devices that prove WinningPoSts alone. Default: none.
+     *  UUIDs of devices that prove WinningPoSts alone; the same holds for them. Default: none.
      */
     cuzk_bytes_t const * reserved_devices;
 

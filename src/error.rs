@@ -155,6 +155,14 @@ impl Error {
     pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
         Error::Invalid { field, reason: reason.into() }
     }
+
+    /// The same of entry `index` of the field, if it is an [`Error::Invalid`].
+    pub(crate) fn in_entry(self, index: usize) -> Self {
+        match self {
+            Error::Invalid { field, reason } => Error::Invalid { field, reason: format!("[{index}]: {reason}") },
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for FileFault {

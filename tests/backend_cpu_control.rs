@@ -130,7 +130,11 @@ fn a_panic_is_internal_for_its_item_and_the_next_works() {
         for at in (0..100).step_by(11) {
             let script = Script { panic_at: Some(at), ..Script::default() };
             let results = prove(&backend, &fixture.circuit, &fixture.batch(0..2), &script);
-            // With two threads the first may be done before so many questions are asked.
+            if script.asked() <= at {
+                // Two threads may need fewer questions than one.
+                assert!(threads > 1 && results == expected);
+                continue;
+            }
             let hit = usize::from(threads > 1 && results[0] == expected[0]);
             match &results[hit] {
                 Err(Error::Internal(message)) => assert!(message.contains("told to panic"), "{message}"),

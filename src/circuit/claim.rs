@@ -128,7 +128,7 @@ impl PostClaim {
         let request = PostRequest { proof, miner: 0, randomness, partition, vanilla_proofs: &[] };
         let mut sectors = Vec::with_capacity(self.sectors.len());
         for (i, &(sector, comm_r)) in self.sectors.iter().enumerate() {
-            let comm_r = node("sectors.comm_r", comm_r)?;
+            let comm_r = node("sectors.comm_r", comm_r).map_err(|error| error.in_entry(i))?;
             sectors.push((comm_r.to_fr(), post::challenged_nodes(&request, sector, i)));
         }
         let sectors = sectors.iter().map(|(comm_r, nodes)| (*comm_r, nodes.iter().copied()));

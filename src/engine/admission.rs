@@ -14,6 +14,8 @@ use crate::error::{Error, Result};
 
 /// How long closing waits for threads.
 const CLOSE_LIMIT: Duration = Duration::from_millis(4500);
+/// It waits in steps of so much.
+const CLOSE_LOOK: Duration = Duration::from_millis(450);
 /// Requests without INTERNAL after which one is forgiven.
 pub(super) const SHAKEN_REQUESTS: u32 = 16;
 
@@ -116,7 +118,6 @@ impl Shared {
 
     /// Ends everything, and waits for the threads.
     pub fn close(self: &Arc<Self>) -> Result<()> {
-        let until = Instant::now() + CLOSE_LIMIT;
         let mut state = self.lock();
         state.closed = true;
         let numbers: Vec<u64> = state.jobs.keys().copied().collect();
@@ -125,12 +126,12 @@ impl Shared {
         }
         self.events.close();
         self.settle(&mut state);
-        while state.threads > 0 || state.tasks > 0 {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        // A process that stands still meanwhile has spent one look.
+        let mut left = CLOSE_LIMIT;
+        while (state.threads > 0 || state.tasks > 0) && !left.is_zero() {
+            let (look, start) = (left.min(CLOSE_LOOK), Instant::now());
+            state = self.changed.wait_timeout(state, look).unwrap_or_else(PoisonError::into_inner).0;
+            left -= start.elapsed().min(look);
         }
         let stuck = self.devices.iter().filter(|device| device.silence(&self.clock).is_some());
         let stuck: Vec<&str> = stuck.map(|device| device.name()).collect();

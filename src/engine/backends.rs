@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 /// Whether the kernels are built in.
 const HAS_CUDA: bool = cfg!(cuda);
 
-/// The back ends that `config` asks for, and Filecoin's circuits. Errors: NO_DEVICE; INVALID for named devices beside the
-/// CPU; INTERNAL (threads).
+/// The back ends that `config` asks for, and Filecoin's circuits. Errors: NO_DEVICE; INVALID for a UUID that is none, and for
+/// named devices beside the CPU; INTERNAL (threads).
 pub(super) fn open(config: &Config, threads: usize, sink: &Sink) -> Result<Parts> {
     let library = Box::new(Filecoin::new(config));
     let cpu = || Ok::<Arc<dyn Backend>, Error>(Arc::new(CpuBackend::new(Arc::new(pool("prove", threads, sink)?))));
@@ -31,6 +31,7 @@ pub(super) fn open(config: &Config, threads: usize, sink: &Sink) -> Result<Parts
     }
     let backends = match cuda(config) {
         Ok(backends) => backends,
+        Err(error @ Error::Invalid { .. }) => return Err(error),
         Err(error) if config.backend == BackendChoice::Cuda || config.cpu_fallback.is_empty() => return Err(error),
         Err(error) => {
             log::warn!("{error}; only the kinds of cpu_fallback are proved");
@@ -43,12 +44,13 @@ pub(super) fn open(config: &Config, threads: usize, sink: &Sink) -> Result<Parts
 
 /// Whoever names devices is not served by the CPU unasked. Errors: INVALID, NO_DEVICE.
 fn check_none_is_named(config: &Config) -> Result<()> {
-    match config.devices.first().or(config.reserved_devices.first()) {
-        Some(uuid) if config.backend == BackendChoice::Cpu => {
-            Err(Error::invalid("devices", format!("{uuid:?} is named, but the back end is the CPU")))
-        }
-        Some(uuid) => Err(Error::NoDevice(format!("{uuid:?} is named, but the library was built without CUDA"))),
-        None => Ok(()),
+    let named = [("devices", &config.devices), ("reserved_devices", &config.reserved_devices)];
+    let Some((field, uuid)) = named.into_iter().find_map(|(field, uuids)| Some((field, uuids.first()?))) else {
+        return Ok(());
+    };
+    match config.backend {
+        BackendChoice::Cpu => Err(Error::invalid(field, format!("{uuid:?} is named, but the back end is the CPU"))),
+        _ => Err(Error::NoDevice(format!("{field}: {uuid:?} is named, but the library was built without CUDA"))),
     }
 }
 
@@ -73,15 +75,15 @@ mod tests {
     #[test]
     fn the_cpu_does_not_stand_in_for_a_device_that_was_named() {
         let uuid = "GPU-00000000-0000-0000-0000-000000000001".to_owned();
-        let status = |backend, devices: &[String], reserved_devices: &[String]| {
+        let said = |backend, devices: &[String], reserved_devices: &[String]| {
             let (devices, reserved_devices) = (devices.to_vec(), reserved_devices.to_vec());
-            let config = Config { backend, devices, reserved_devices, ..Config::default() };
-            check_none_is_named(&config).map_or_else(|error| error.status(), |()| Status::Ok)
+            check_none_is_named(&Config { backend, devices, reserved_devices, ..Config::default() })
         };
         let named = std::slice::from_ref(&uuid);
-        assert_eq!(status(BackendChoice::Cpu, named, &[]), Status::Invalid);
-        assert_eq!(status(BackendChoice::Cpu, &[], named), Status::Invalid);
-        assert_eq!(status(BackendChoice::Auto, named, &[]), Status::NoDevice);
-        assert_eq!(status(BackendChoice::Auto, &[], &[]), Status::Ok);
+        let refused = |devices, reserved| said(BackendChoice::Cpu, devices, reserved).unwrap_err();
+        assert!(matches!(refused(named, &[]), Error::Invalid { field: "devices", .. }));
+        assert!(matches!(refused(&[], named), Error::Invalid { field: "reserved_devices", .. }));
+        assert_eq!(said(BackendChoice::Auto, named, &[]).unwrap_err().status(), Status::NoDevice);
+        said(BackendChoice::Auto, &[], &[]).unwrap();
     }
 }

@@ -39,7 +39,7 @@ pub struct Config {
     pub allow_unknown_params: bool,
     /// UUIDs of the devices to use; naming some is an error where the back end is the CPU. Default, if empty: all.
     pub devices: Vec<String>,
-    /// UUIDs of devices that prove WinningPoSts and nothing else. Default: none.
+    /// UUIDs of devices that prove WinningPoSts and nothing else; the same holds for them. Default: none.
     pub reserved_devices: Vec<String>,
     /// Budget of host memory in bytes: requests, assignments, recorded circuits and, on the CPU back end, SRS sections.
     /// Default: four fifths of what machine and cgroup allow.

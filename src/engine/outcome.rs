@@ -145,7 +145,8 @@ impl Shared {
                 part.enter(PartState::Ready(seat));
                 state.ready.insert(turn);
             }
-            _ => {}
+            // An assignment of perhaps 100 MB.
+            other => state.remains.push(Box::new(other)),
         }
         state.counters.redos += 1;
         if is_last {
@@ -294,7 +295,10 @@ impl Shared {
             }
             // Abandoned, or out of service by now.
             Ok(()) | Err(Error::Cancelled) => drop(memory),
-            Err(Error::DeviceLost(_)) => self.lose(&mut state, d, DeviceState::Lost),
+            Err(Error::DeviceLost(_)) => {
+                drop(memory);
+                self.lose(&mut state, d, DeviceState::Lost);
+            }
             Err(error @ Error::OutOfMemory { .. }) if is_outer && state.make_room(d, id) => {
                 drop(memory);
                 state.counters.out_of_memory += 1;

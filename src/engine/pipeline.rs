@@ -102,22 +102,24 @@ impl Shared {
         let mut state = self.lock();
         state.tasks -= 1;
         state.lanes[turn.class as usize] -= 1;
-        if let Some(job) = state.jobs.get_mut(&turn.number) {
-            let took = std::mem::replace(&mut job.since, Instant::now()).elapsed();
-            job.request = None;
-            match checked {
-                Ok(content) => {
-                    let circuit = content.circuit();
-                    job.set_content(content);
-                    state.hold_circuit(turn.number, circuit);
-                    state.observe(turn.number, Phase::Check, took);
-                    self.start_opens(&mut state);
-                }
-                Err(error) => {
-                    state.observe(turn.number, Phase::Check, took);
-                    let place = Place { phase: Phase::Check, partition: None, device: None };
-                    self.end(&mut state, turn.number, Err(error), Some(place));
-                }
+        let Some(job) = state.jobs.get_mut(&turn.number) else {
+            state.remains.push(Box::new(checked));
+            return self.settle(&mut state);
+        };
+        let took = std::mem::replace(&mut job.since, Instant::now()).elapsed();
+        job.request = None;
+        match checked {
+            Ok(content) => {
+                let circuit = content.circuit();
+                job.set_content(content);
+                state.hold_circuit(turn.number, circuit);
+                state.observe(turn.number, Phase::Check, took);
+                self.start_opens(&mut state);
+            }
+            Err(error) => {
+                state.observe(turn.number, Phase::Check, took);
+                let place = Place { phase: Phase::Check, partition: None, device: None };
+                self.end(&mut state, turn.number, Err(error), Some(place));
             }
         }
         self.settle(&mut state);

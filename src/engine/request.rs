@@ -106,7 +106,7 @@ impl Request {
             Request::Update { proof, vanilla_proofs, .. } => {
                 let partitions = partition_count(update_circuit(*proof)?);
                 match vanilla_proofs.len() == partitions {
-                    true => at_most("vanilla_proofs", longest(vanilla_proofs), MAX_PARTITION_BYTES),
+                    true => each_at_most(vanilla_proofs, MAX_PARTITION_BYTES),
                     false => Err(count_error(vanilla_proofs.len(), format!("{partitions} partition proofs"))),
                 }
             }
@@ -115,7 +115,7 @@ impl Request {
                 if vanilla_proofs.is_empty() || vanilla_proofs.len() > most {
                     return Err(count_error(vanilla_proofs.len(), format!("1 to {most} sector proofs")));
                 }
-                at_most("vanilla_proofs", longest(vanilla_proofs), MAX_SECTOR_BYTES)
+                each_at_most(vanilla_proofs, MAX_SECTOR_BYTES)
             }
         }
     }
@@ -154,8 +154,11 @@ fn slices(proofs: &[Vec<u8>]) -> Vec<&[u8]> {
     proofs.iter().map(Vec::as_slice).collect()
 }
 
-fn longest(proofs: &[Vec<u8>]) -> usize {
-    proofs.iter().map(Vec::len).max().unwrap_or(0)
+/// Every vanilla proof has bytes, and no more than `most`.
+fn each_at_most(proofs: &[Vec<u8>], most: usize) -> Result<()> {
+    let check =
+        |(i, proof): (usize, &Vec<u8>)| at_most("vanilla_proofs", proof.len(), most).map_err(|error| error.in_entry(i));
+    proofs.iter().enumerate().try_for_each(check)
 }
 
 fn at_most(field: &'static str, bytes: usize, most: usize) -> Result<()> {

@@ -51,7 +51,7 @@ pub struct Config {
     pub struct_size: u64,
     /// CUZK_ABI_VERSION of the header that the caller was compiled with.
     pub abi_version: u32,
-    /// A CUZK_BACKEND_ number. Default: CUDA if a device is usable, else the CPU.
+    /// A CUZK_BACKEND_ number. Default: CUDA if it is built in, else the CPU.
     pub backend: u32,
     /// Directories of `.params` files, UTF-8 paths. Default: the environment's FIL_PROOFS_PARAMETER_CACHE, or
     /// /var/tmp/filecoin-proof-parameters.
@@ -61,11 +61,11 @@ pub struct Config {
     /// Directory of recorded circuits and finished checks, made when it is first written to; nothing is written
     /// elsewhere. Default: none; each process then records each circuit anew.
     pub cache_dir: Bytes,
-    /// UUIDs of the devices to use. Default: all.
+    /// UUIDs of the devices to use; naming some is an error where the back end is the CPU. Default: all.
     pub devices: *const Bytes,
     /// Elements of `devices`.
     pub device_count: u64,
-    /// UUIDs of devices that prove WinningPoSts alone. Default: none.
+    /// UUIDs of devices that prove WinningPoSts alone; the same holds for them. Default: none.
     pub reserved_devices: *const Bytes,
     /// Elements of `reserved_devices`.
     pub reserved_device_count: u64,

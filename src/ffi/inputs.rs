@@ -176,8 +176,12 @@ unsafe fn post(kind: Kind, from: *const abi::Post) -> Result<Request> {
 unsafe fn vanilla_proofs(ptr: *const abi::Bytes, count: u64) -> Result<Vec<Vec<u8>>> {
     // SAFETY: see `job`.
     unsafe {
-        let proofs = list("vanilla_proofs", ptr, count)?;
-        proofs.iter().map(|proof| Ok(bytes("vanilla_proofs", *proof)?.to_vec())).collect()
+        let proofs = list("vanilla_proofs", ptr, count)?.iter().enumerate();
+        let read = |(i, proof): (usize, &abi::Bytes)| match bytes("vanilla_proofs", *proof) {
+            Ok(bytes) => Ok(bytes.to_vec()),
+            Err(error) => Err(error.in_entry(i)),
+        };
+        proofs.map(read).collect()
     }
 }
 

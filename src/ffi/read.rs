@@ -150,7 +150,10 @@ pub unsafe fn text(field: &'static str, from: Bytes) -> Result<String> {
 /// As [`bytes`], for the list and for each element.
 pub unsafe fn texts(field: &'static str, ptr: *const Bytes, count: u64) -> Result<Vec<String>> {
     // SAFETY: the caller's promise.
-    unsafe { list(field, ptr, count)?.iter().map(|element| text(field, *element)).collect() }
+    unsafe {
+        let elements = list(field, ptr, count)?.iter().enumerate();
+        elements.map(|(i, element)| text(field, *element).map_err(|error| error.in_entry(i))).collect()
+    }
 }
 
 /// A list of paths.

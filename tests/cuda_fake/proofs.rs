@@ -126,6 +126,7 @@ fn a_control_that_panics_fails_one_assignment() {
     let (device, fixture) = (open_one(), Fixture::new(60, 50));
     device.load(&fixture.circuit, &Uncontrolled).unwrap();
     let expected = expected(&fixture, 2);
+    assert_eq!(prove(&*device, &fixture.circuit, &fixture.batch(0..2), &Uncontrolled), expected);
     for at in [0, 3, 7] {
         let script = Script { panic_at: Some(at), ..Script::default() };
         let results = prove(&*device, &fixture.circuit, &fixture.batch(0..2), &script);

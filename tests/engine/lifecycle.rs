@@ -99,6 +99,10 @@ fn structure_is_refused_at_once_and_content_later() {
     let request = Request::Update { proof, comm_r_old, comm_r_new, comm_d_new, vanilla_proofs: vec![vec![1]; 3] };
     let error = host.try_submit(Job { request, ..update(1) }).unwrap_err();
     assert_eq!(error.to_string(), "vanilla_proofs: 3 given, 16 partition proofs are proved");
+    let Request::PoSt { proof, miner, randomness, partition, .. } = window(1).request else { panic!() };
+    let request = Request::PoSt { proof, miner, randomness, partition, vanilla_proofs: vec![vec![1], Vec::new()] };
+    let error = host.try_submit(Job { request, ..window(1) }).unwrap_err();
+    assert_eq!(error.to_string(), "vanilla_proofs: [1]: empty");
     // One bad item of a batch fails alone.
     host.inject(EchoFaultKind::BadRequest, Some(Kind::WindowPoSt), 1);
     let jobs = [update(1), window(2), update(3)];

@@ -62,6 +62,25 @@ fn waiting_requests_have_a_share_of_their_own() {
     host.settled();
 }
 
+#[test]
+fn memory_of_a_synthesis_that_nobody_waits_for_is_on_its_way_back() {
+    // 260 bytes for proofs: the update takes 16 and 128, the PoRep 64 and, for its first partition, 118.
+    let mut host = with_host(396);
+    host.inject(EchoFaultKind::HoldOpen, Some(Kind::PoRep), 1);
+    host.inject(EchoFaultKind::HoldSynthesis, Some(Kind::SnapDeals), 1);
+    let request = Request::PoRep { miner: 1, sector: 1, c1: vec![7; 32] };
+    host.submit(Job { request: request.clone(), ..porep(1) });
+    host.submit(update(2));
+    host.until("the update is synthesised", |stats| stats.synthesising == 1);
+    host.release(EchoFaultKind::HoldOpen);
+    host.until("the PoRep waits for memory", |stats| stats.counters.opens == 2);
+    assert_eq!(host.engine.stats().unwrap().synthesising, 1);
+    host.engine.cancel(2).unwrap();
+    host.proved(&Job { request, ..porep(1) });
+    assert_eq!(host.error(2), cuzk::Error::Cancelled);
+    host.settled();
+}
+
 /// Device memory for two and a half of an echo engine's circuits.
 fn tight_device() -> Host {
     device_for(5)

@@ -122,12 +122,13 @@ impl Host {
         }
     }
 
-    /// Waits until partitions and loads have come to a hold, or to a hang, so many times since the engine was opened.
-    /// [`Stats::proving`] says so a little earlier.
+    /// Waits until partitions and loads have come to a hold, or to a hang, so many times since the engine was opened, and
+    /// gives the statistics of that state. [`Stats::proving`] alone says so a little earlier.
     pub fn held(&mut self, times: usize) -> Stats {
         let engine = Arc::clone(&self.engine);
         let held = |call: &EchoCall| call.what == EchoCallKind::Held;
-        self.until("held", |_| engine.echo_calls().unwrap().iter().filter(|call| held(call)).count() == times)
+        self.until("held", |_| engine.echo_calls().unwrap().iter().filter(|call| held(call)).count() == times);
+        self.engine.stats().unwrap()
     }
 
     /// Waits until nothing is under way, and checks that every gauge and budget is back.

@@ -87,6 +87,8 @@ fn a_pipe_is_read_a_closed_one_ends_quietly_and_a_full_disk_with_a_code() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code(Status::Internal)), "{said}");
     assert!(said.starts_with("cuzk: ") && said.contains("stdout: "), "{said}");
+    let output = shell("cuzk info --params params > /dev/full 2>&1");
+    assert_eq!(output.status.code(), Some(code(Status::Internal)), "stderr is full, too");
     // An SRS is never a pipe, and nobody waits for its writer.
     fs::create_dir(place.join("pipes")).unwrap();
     assert!(Command::new("mkfifo").arg(place.join("pipes").join(window_params())).status().unwrap().success());

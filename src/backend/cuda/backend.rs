@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::device::Shared;
-use super::job::{Ear, Item, Job, Message, Reply, Work};
+use super::job::{look_again, Ear, Item, Job, Message, Reply, Work};
 use super::multiples::{self, Multiples};
 use super::plan::Plan;
 use super::prepare::{Prepared, PreparedLayout};
@@ -118,7 +118,8 @@ impl CudaBackend {
         let (job, _ear) = Job::new(Work::Close, false);
         let _ = jobs.send(job);
         drop(jobs);
-        match lock(&self.ended).recv_timeout(CLOSING) {
+        let ended = lock(&self.ended);
+        match look_again(CLOSING, |time| ended.recv_timeout(time)) {
             Err(RecvTimeoutError::Timeout) => Err(self.shared.lose("its thread doesn't end")),
             _ => Ok(()),
         }
@@ -264,20 +265,19 @@ impl CudaBackend {
     }
 
     fn listen(&self, ear: &Ear, caller: &mut Caller<'_, '_>) -> Result<()> {
-        let Ear { messages, replies } = ear;
         // What was dropped before the job began.
         let mut early = Some(caller.finished_indices());
         loop {
-            match messages.recv_timeout(self.patience) {
+            match ear.hear(self.patience) {
                 Ok(Message::Ask) => {
                     let reply = match early.take() {
                         Some(dropped) if !dropped.is_empty() => Reply::Drop(dropped),
-                        _ => caller.ask(&Inside { backend: self, replies }),
+                        _ => caller.ask(&Inside { backend: self, replies: &ear.replies }),
                     };
                     // An urgent proof may have found the device lost.
                     self.shared.lost().map_or(Ok(()), Err)?;
                     // A thread that is gone shows at the next message.
-                    let _ = replies.send(reply);
+                    let _ = ear.replies.send(reply);
                 }
                 Ok(Message::Progress(done, total)) => caller.control.progress(done, total),
                 Ok(Message::Done(index, result)) => caller.finish(index, result.and_then(|raw| raw.sums())),

@@ -3,8 +3,9 @@
 //! A caller sends a [`Job`] and then listens: the device thread asks, tells of results and ends. Each question is answered
 //! at once, or by another job that runs inside the first.
 
-use std::sync::mpsc::{channel, Receiver, Sender};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::multiples::Multiples;
 use super::prepare::{Prepared, PreparedLayout};
@@ -76,5 +77,62 @@ impl Job {
     pub(super) fn new(work: Work, urgent: bool) -> (Self, Ear) {
         let ((to_caller, messages), (replies, from_caller)) = (channel(), channel());
         (Job { work, talk: Talk { to_caller, from_caller, urgent } }, Ear { messages, replies })
+    }
+}
+
+/// Looks that a silence consists of before it is taken for a hang.
+const LOOKS: u32 = 10;
+
+impl Ear {
+    /// The next message. Errors: `Timeout` after `patience` of silence.
+    pub(super) fn hear(&self, patience: Duration) -> Result<Message, RecvTimeoutError> {
+        look_again(patience, |time| self.messages.recv_timeout(time))
+    }
+}
+
+/// Waits in ten short looks instead of a long one: a process that is stopped, or whose machine is moved, for seconds has a
+/// device thread that was stopped too, and spends one look on it.
+pub(super) fn look_again<T>(
+    patience: Duration,
+    mut look: impl FnMut(Duration) -> Result<T, RecvTimeoutError>,
+) -> Result<T, RecvTimeoutError> {
+    let mut looks = (0..LOOKS).map(|_| look(patience / LOOKS));
+    looks.find(|seen| !matches!(seen, Err(RecvTimeoutError::Timeout))).unwrap_or(Err(RecvTimeoutError::Timeout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_stood_still_is_no_silence() {
+        let (minute, mut looks) = (Duration::from_secs(60), 0);
+        let mut until = |last: u32| {
+            looks = 0;
+            look_again(minute, |time| {
+                assert!(time < minute);
+                looks += 1;
+                // However late it is when the process goes on, its device thread has the next look to speak.
+                if looks == last {
+                    Ok(looks)
+                } else {
+                    Err(RecvTimeoutError::Timeout)
+                }
+            })
+        };
+        assert_eq!(until(2), Ok(2));
+        assert_eq!(until(LOOKS), Ok(LOOKS));
+        assert_eq!(until(LOOKS + 1), Err(RecvTimeoutError::Timeout));
+        assert_eq!(looks, LOOKS);
+        assert_eq!(minute, minute / LOOKS * LOOKS, "and in all it is as long");
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_is_told_at_once() {
+        let (job, ear) = Job::new(Work::Look, false);
+        assert!(matches!(job.talk.to_caller.send(Message::Ask), Ok(())));
+        drop(job);
+        assert!(matches!(ear.hear(Duration::from_secs(3600)), Ok(Message::Ask)));
+        assert!(matches!(ear.hear(Duration::from_secs(3600)), Err(RecvTimeoutError::Disconnected)));
     }
 }

@@ -9,7 +9,7 @@ use super::backend::CudaBackend;
 use super::config::{CudaConfig, Uuid};
 use super::device::{Device, Shared};
 use super::fault::{Fault, NO_CARD, NO_DRIVER, NO_KERNEL_IMAGE};
-use super::job::Job;
+use super::job::{look_again, Job};
 use super::known;
 use super::owner;
 use super::pinned::PinnedPool;
@@ -90,7 +90,7 @@ fn start(ordinal: u32, info: &DeviceInfo, pool: &Arc<PinnedPool>, config: &CudaC
     };
     let builder = thread::Builder::new().name("cuzk-gpu".into()).stack_size(8 << 20);
     builder.spawn(body).map_err(|error| Error::Internal(format!("a device thread can't be started: {error}")))?;
-    match answer.recv_timeout(START) {
+    match look_again(START, |time| answer.recv_timeout(time)) {
         Ok(Ok(())) => Ok(CudaBackend::new(shared, jobs, ended, patience)),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(shared.lose(&format!("it did not start within {} s", START.as_secs()))),

@@ -18,6 +18,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use cuzk::{Error, Result};
 
+use crate::output::note;
+
 /// Proves Filecoin's PoRep, SnapDeals, WindowPoSt and WinningPoSt.
 ///
 /// Exit codes: 0 success; 2 wrong usage; otherwise 10 + the status code: 11 INVALID, 12 UNSUPPORTED, 19 PARAMS_MISSING,
@@ -53,9 +55,9 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cuzk: {error}");
+            note(format_args!("cuzk: {error}"));
             if let Some(advice) = advice(&error) {
-                eprintln!("      {advice}");
+                note(format_args!("      {advice}"));
             }
             ExitCode::from(10 + error.status() as u8)
         }

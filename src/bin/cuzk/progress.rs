@@ -4,6 +4,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::output::note;
+
 /// Between two lines.
 const INTERVAL: Duration = Duration::from_secs(2);
 
@@ -22,7 +24,7 @@ impl Step {
         let start = Instant::now();
         let thread = thread::spawn(move || {
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(INTERVAL) {
-                eprintln!("{what}: {:.0} s", start.elapsed().as_secs_f64());
+                note(format_args!("{what}: {:.0} s", start.elapsed().as_secs_f64()));
             }
         });
         Step { start, end: Some(end), thread: Some(thread) }

@@ -8,7 +8,7 @@ use cuzk::srs::SrsCheck;
 use cuzk::{Error, Result};
 
 use crate::circuits;
-use crate::output::say;
+use crate::output::{note, say};
 use crate::pool::{pool, Threads};
 use crate::progress::Step;
 use crate::ready::Sources;
@@ -65,7 +65,7 @@ impl Warm {
             let mut shown = 0;
             let mut progress = |percent: u8| {
                 if percent >= shown + 10 && start.elapsed().as_secs() >= 2 {
-                    eprintln!("checking the SRS of {name}: {percent} %");
+                    note(format_args!("checking the SRS of {name}: {percent} %"));
                     shown = percent;
                 }
                 ControlFlow::Continue(())

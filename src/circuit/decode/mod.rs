@@ -42,10 +42,7 @@ pub fn from_bincode<'a, T: Deserialize<'a>>(
                 _ => undecodable(field, &error.to_string()),
             })
         })
-        .map_err(|error| match error {
-            Error::Invalid { field, reason } => Error::invalid(field, format!("[{index}]: {reason}")),
-            other => other,
-        })
+        .map_err(|error| error.in_entry(index))
 }
 
 /// Refuses more than `max` bytes. Errors: INVALID naming `field`.

@@ -264,7 +264,7 @@ impl Backend for EchoBackend {
     }
 
     fn hang_limit(&self) -> Duration {
-        self.options.hang_limit
+        self.number.map_or(self.cpu.hang_limit(), |_| self.options.hang_limit)
     }
 }
 
