@@ -96,7 +96,7 @@ type Counters struct {
 	InternalErrors    uint64 // requests that ended with ErrInternal
 	Panics            uint64 // caught
 	DeviceFaults      uint64 // devices lost or hung
-	OutOfMemory       uint64 // batches refused for want of memory
+	OutOfMemory       uint64 // batches and loads refused for want of memory
 	CPUFallbacks      uint64 // requests proved on the CPU because no device could
 	Interruptions     uint64 // times a batch stood back for a more urgent proof
 	Abandoned         uint64 // partitions taken back for a more urgent proof

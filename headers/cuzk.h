@@ -1036,7 +1036,7 @@ typedef struct cuzk_stats {
     uint64_t device_faults;
 
     /** \brief
-     *  Counter: batches that a back end refused for want of memory.
+     *  Counter: batches and loads that a back end refused for want of memory.
      */
     uint64_t out_of_memory;
 

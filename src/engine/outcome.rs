@@ -306,6 +306,7 @@ impl Shared {
             }
             Err(error) => {
                 drop(memory);
+                state.counters.out_of_memory += u64::from(matches!(error, Error::OutOfMemory { .. }));
                 log::error!("{} on {}: {error}", opened.circuit.name(), self.devices[d].name());
                 self.load_failed(&mut state, d, &opened, &error);
             }

@@ -88,7 +88,7 @@ pub struct Counters {
     pub panics: u64,
     /// Devices that were lost or hung.
     pub device_faults: u64,
-    /// Batches that a back end refused for want of memory.
+    /// Batches and loads that a back end refused for want of memory.
     pub out_of_memory: u64,
     /// Requests proved on the CPU because no device could.
     pub cpu_fallbacks: u64,

@@ -168,7 +168,7 @@ pub struct Stats {
     pub panics: u64,
     /// Counter: devices that were lost or hung.
     pub device_faults: u64,
-    /// Counter: batches that a back end refused for want of memory.
+    /// Counter: batches and loads that a back end refused for want of memory.
     pub out_of_memory: u64,
     /// Counter: requests proved on the CPU because no device could.
     pub cpu_fallbacks: u64,

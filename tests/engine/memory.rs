@@ -164,10 +164,11 @@ fn a_load_that_runs_out_of_memory_makes_room() {
     unloaded.sort();
     assert_eq!(unloaded, ["snapdeals-2kib", "windowpost-2kib"], "one for each refusal");
     assert_eq!(host.engine.stats().unwrap().counters.out_of_memory, 2);
-    // Nothing is left that could go.
+    // The PoRep's goes, too, and then nothing is left that could.
     host.inject(EchoFaultKind::LoadOutOfMemory, Some(Kind::SnapDeals), 1000);
     host.submit(update(2));
     assert_eq!(host.error(2).status(), Status::OutOfMemory);
+    assert_eq!(host.engine.stats().unwrap().counters.out_of_memory, 4, "the last one, too");
     host.submit(porep(3));
     host.proved(&porep(3));
 }
