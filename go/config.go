@@ -38,6 +38,10 @@ func FallbackTo(kinds ...Kind) Fallback {
 	}
 	var set uint32
 	for _, kind := range kinds {
+		if kind < KindPoRep || kind > KindWinningPoSt {
+			set |= 1 << 30 // a bit of no kind, which Open refuses
+			continue
+		}
 		set |= 1 << kind
 	}
 	return Fallback{kinds: set}

@@ -3,6 +3,7 @@ package cuzk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -130,8 +131,8 @@ func (c *core) submit(ctx context.Context, request Request) (*waiter, error) {
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
-	if request == nil {
-		return nil, invalid("request", "nil")
+	if err := checkRequest(request); err != nil {
+		return nil, err
 	}
 	i := kindIndex(request.Kind())
 	select {
@@ -165,8 +166,8 @@ func (c *core) submitAll(ctx context.Context, requests []Request) []*waiter {
 	waiters := make([]*waiter, len(requests))
 	jobs := make([]job, 0, len(requests))
 	for i, request := range requests {
-		if request == nil {
-			waiters[i] = &waiter{err: invalid("request", "nil")}
+		if err := checkRequest(request); err != nil {
+			waiters[i] = &waiter{err: err}
 			continue
 		}
 		waiters[i] = c.register(request.Kind())
@@ -259,8 +260,11 @@ func (c *core) verify(ctx context.Context, claim Claim, proof []byte) error {
 	if ctx.Err() != nil {
 		return ended(ctx)
 	}
-	if claim == nil {
-		return invalid("claim", "nil")
+	if err := checkClaim(claim); err != nil {
+		return err
+	}
+	if len(proof) > maxProofBytes {
+		return invalid("proof", fmt.Sprintf("%d bytes, at most %d are read", len(proof), maxProofBytes))
 	}
 	select {
 	case <-c.closed:

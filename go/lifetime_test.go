@@ -178,6 +178,36 @@ func TestPanicsBecomeErrors(t *testing.T) {
 	}
 }
 
+// TestWhatIsNoRequest is refused before anything is copied or counted.
+func TestWhatIsNoRequest(t *testing.T) {
+	engine := openTest(t, Config{}, echo{})
+	long := WindowPoSt{ProofType: 10, VanillaProofs: make([][]byte, 1<<20)}
+	for _, request := range []Request{nil, (*PoRep)(nil), &PoRep{}, struct{ Request }{}, long} {
+		if _, err := engine.Prove(within(t), request); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%T: %v", request, err)
+		}
+		if err := engine.ProveBatch(within(t), []Request{request})[0].Err; !errors.Is(err, ErrInvalid) {
+			t.Errorf("%T in a batch: %v", request, err)
+		}
+	}
+	for _, claim := range []Claim{nil, (*PoRepClaim)(nil), WindowPoStClaim{Sectors: make([]Sector, 1<<20)}} {
+		if err := engine.Verify(within(t), claim, nil); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%T: %v", claim, err)
+		}
+	}
+	if err := engine.Verify(within(t), UpdateClaim{}, make([]byte, 1<<24)); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+	if _, err := Open(Config{Backend: BackendCPU, CPUFallback: FallbackTo(99)}); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+	request := update(0).(Update)
+	request.Label = strings.Repeat("é", 1<<20)
+	if _, err := engine.Prove(within(t), request); err != nil {
+		t.Error("a long label:", err)
+	}
+}
+
 // gated is a handler that waits for a gate before it takes a record.
 type gated struct {
 	slog.Handler

@@ -57,8 +57,9 @@ func nativeSubmit(id uint64, jobs []job) []error {
 	var failure C.cuzk_error_t
 	status := C.cuzk_engine_submit(C.uint64_t(id), &requests[0], C.uint64_t(len(requests)), &results[0], &failure)
 	failed := take(status, &failure)
-	for i := range results {
-		err := take(C.uint32_t(results[i].status), &results[i])
+	for i, result := range results {
+		// Its own copy: of a pointer into an array cgo would look through all of that each time.
+		err := take(C.uint32_t(result.status), &result)
 		switch {
 		case errs[i] != nil:
 			// Refused on this side; the engine was shown an empty request in its place.

@@ -8,6 +8,7 @@ import "C"
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"unsafe"
 )
 
@@ -111,7 +112,7 @@ func (p *pins) request(job job) (C.cuzk_request_t, error) {
 		struct_size: C.sizeof_cuzk_request_t,
 		tag:         C.uint64_t(job.tag),
 		deadline_ms: C.uint64_t(milliseconds(job.deadline)),
-		label:       p.text(job.request.options().Label),
+		label:       p.text(label(job.request)),
 	}
 	switch request := job.request.(type) {
 	case PoRep:
@@ -133,6 +134,15 @@ func (p *pins) request(job job) (C.cuzk_request_t, error) {
 		return native, invalid("request", fmt.Sprintf("%T is none of this package's requests", request))
 	}
 	return native, nil
+}
+
+// label is cut to what can be kept of it.
+func label(request Request) string {
+	label := request.options().Label
+	if len(label) > maxListed {
+		label = strings.ToValidUTF8(label[:maxListed], "")
+	}
+	return label
 }
 
 func (p *pins) update(request *Update) C.cuzk_update_t {

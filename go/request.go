@@ -1,8 +1,11 @@
 package cuzk
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
-// Request is one proof to be made: a [PoRep], an [Update], a [WindowPoSt] or a [WinningPoSt].
+// Request is one proof to be made: a [PoRep], an [Update], a [WindowPoSt] or a [WinningPoSt], by value.
 type Request interface {
 	// Kind is what the request asks to be proved.
 	Kind() Kind
@@ -30,7 +33,8 @@ type PoRep struct {
 
 // Update asks for the proof of a SnapDeals update.
 type Update struct {
-	// ProofType is the registered update proof, numbered as in go-state-types.
+	// ProofType is the registered update proof, numbered as in go-state-types: 0 to 4 for 2 KiB, 8 MiB, 512 MiB, 32 GiB
+	// and 64 GiB.
 	ProofType int64
 	// CommROld is the replica commitment before the update.
 	CommROld [32]byte
@@ -45,7 +49,8 @@ type Update struct {
 
 // WindowPoSt asks for the proof of one partition of a deadline.
 type WindowPoSt struct {
-	// ProofType is the registered PoSt proof, numbered as in go-state-types.
+	// ProofType is the registered PoSt proof, numbered as in go-state-types: 10 to 14 for version 1.1 at 2 KiB, 8 MiB,
+	// 512 MiB, 32 GiB and 64 GiB.
 	ProofType int64
 	// Miner's actor id.
 	Miner uint64
@@ -60,7 +65,8 @@ type WindowPoSt struct {
 
 // WinningPoSt asks for the proof that a block's producer needs.
 type WinningPoSt struct {
-	// ProofType is the registered PoSt proof, numbered as in go-state-types.
+	// ProofType is the registered PoSt proof, numbered as in go-state-types: 0 to 4 for 2 KiB, 8 MiB, 512 MiB, 32 GiB and
+	// 64 GiB.
 	ProofType int64
 	// Miner's actor id.
 	Miner uint64
@@ -69,6 +75,55 @@ type WinningPoSt struct {
 	// VanillaProofs are the sectors' proofs in bincode: one.
 	VanillaProofs [][]byte
 	Options
+}
+
+const (
+	// maxListed is more than any request has vanilla proofs, or any claim sectors: a WindowPoSt has 2,349 at most.
+	maxListed = 4096
+	// maxProofBytes is more than the proofs of any number of partitions have.
+	maxProofBytes = 1 << 20
+)
+
+// checkRequest refuses what is no request of this package's, nil pointers to one among them, and lists that would take long
+// to hand over.
+func checkRequest(request Request) error {
+	switch request := request.(type) {
+	case nil:
+		return invalid("request", "nil")
+	case PoRep:
+		return nil
+	case Update:
+		return checkCount("VanillaProofs", len(request.VanillaProofs))
+	case WindowPoSt:
+		return checkCount("VanillaProofs", len(request.VanillaProofs))
+	case WinningPoSt:
+		return checkCount("VanillaProofs", len(request.VanillaProofs))
+	default:
+		return invalid("request", fmt.Sprintf("%T is none of this package's requests, which go by value", request))
+	}
+}
+
+// checkClaim is the same for claims.
+func checkClaim(claim Claim) error {
+	switch claim := claim.(type) {
+	case nil:
+		return invalid("claim", "nil")
+	case PoRepClaim, UpdateClaim:
+		return nil
+	case WindowPoStClaim:
+		return checkCount("Sectors", len(claim.Sectors))
+	case WinningPoStClaim:
+		return checkCount("Sectors", len(claim.Sectors))
+	default:
+		return invalid("claim", fmt.Sprintf("%T is none of this package's claims, which go by value", claim))
+	}
+}
+
+func checkCount(field string, count int) error {
+	if count > maxListed {
+		return invalid(field, fmt.Sprintf("%d given, at most %d", count, maxListed))
+	}
+	return nil
 }
 
 // Kind is KindPoRep.

@@ -217,8 +217,8 @@ impl Control for Uncontrolled {
 }
 
 impl Circuit {
-    /// Joins an R1CS and its SRS. Errors: INVALID if the counts of the SRS's sections aren't those that the R1CS asks for
-    /// (names section, expected and found).
+    /// Joins an R1CS and its SRS. Errors: PARAMS_CORRUPT if the counts of the SRS's sections aren't those that the R1CS
+    /// asks for (names section, expected and found).
     pub fn new(name: impl Into<String>, r1cs: Arc<R1cs>, srs: Arc<SrsFile>) -> Result<Arc<Self>> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         srs.check_counts(&r1cs)?;

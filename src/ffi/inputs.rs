@@ -7,7 +7,9 @@ use super::abi;
 use super::numbers::{self, CUZK_ABI_VERSION, CUZK_CPU_FALLBACK_NONE};
 use super::read::{bytes, bytes_32, list, paths, reserved, switch, text, texts, versioned};
 use crate::circuit::claim::{Claim, PorepClaim, PostClaim, UpdateClaim};
+use crate::circuit::porep::MAX_ENVELOPE_BYTES;
 use crate::circuit::registered::{post_circuit, post_proof, seal_proof, update_proof};
+use crate::circuit::update::MAX_PARTITION_BYTES;
 use crate::circuit::Kind;
 use crate::engine::{BackendChoice, Config, Job, Request};
 use crate::error::{Error, Result};
@@ -103,6 +105,11 @@ pub unsafe fn requests(first: *const abi::Request, count: u64) -> Result<Vec<*co
     }
 }
 
+/// More vanilla proofs than any request has: a WindowPoSt's have 2,349.
+const MAX_VANILLA_PROOFS: usize = 4096;
+/// Bytes of a label that are read.
+const MAX_LABEL_BYTES: usize = 4096;
+
 /// Reads a request, copying its bytes. Errors: INVALID naming the field, UNSUPPORTED.
 ///
 /// # Safety
@@ -128,7 +135,7 @@ pub unsafe fn job(from: *const abi::Request) -> Result<Job> {
             // Beyond what the clock can hold is as good as never.
             ms => now.checked_add(Duration::from_millis(ms)),
         };
-        Ok(Job { tag: from.tag, label: text("label", from.label)?, request, deadline })
+        Ok(Job { tag: from.tag, label: label(from.label)?, request, deadline })
     }
 }
 
@@ -141,7 +148,7 @@ unsafe fn porep(from: *const abi::Porep) -> Result<Request> {
     // SAFETY: see `job`.
     unsafe {
         let from = versioned(from)?;
-        Ok(Request::PoRep { miner: from.miner, sector: from.sector, c1: bytes("c1", from.c1)?.to_vec() })
+        Ok(Request::PoRep { miner: from.miner, sector: from.sector, c1: copied("c1", from.c1, MAX_ENVELOPE_BYTES)? })
     }
 }
 
@@ -176,12 +183,36 @@ unsafe fn post(kind: Kind, from: *const abi::Post) -> Result<Request> {
 unsafe fn vanilla_proofs(ptr: *const abi::Bytes, count: u64) -> Result<Vec<Vec<u8>>> {
     // SAFETY: see `job`.
     unsafe {
-        let proofs = list("vanilla_proofs", ptr, count)?.iter().enumerate();
-        let read = |(i, proof): (usize, &abi::Bytes)| match bytes("vanilla_proofs", *proof) {
-            Ok(bytes) => Ok(bytes.to_vec()),
-            Err(error) => Err(error.in_entry(i)),
+        let proofs = list("vanilla_proofs", ptr, count)?;
+        if proofs.len() > MAX_VANILLA_PROOFS {
+            let reason = format!("{count} given, at most {MAX_VANILLA_PROOFS} are proved");
+            return Err(Error::invalid("vanilla_proofs", reason));
+        }
+        let read = |(i, proof): (usize, &abi::Bytes)| {
+            copied("vanilla_proofs", *proof, MAX_PARTITION_BYTES).map_err(|error| error.in_entry(i))
         };
-        proofs.map(read).collect()
+        proofs.iter().enumerate().map(read).collect()
+    }
+}
+
+/// A copy of what isn't too long for any request.
+unsafe fn copied(field: &'static str, from: abi::Bytes, most: usize) -> Result<Vec<u8>> {
+    // SAFETY: see `job`.
+    let bytes = unsafe { bytes(field, from)? };
+    match bytes.len() {
+        count if count > most => Err(Error::invalid(field, format!("{count} bytes, at most {most} are read"))),
+        _ => Ok(bytes.to_vec()),
+    }
+}
+
+/// A label, cut to what can be kept of it: it is for logs, and no reason to refuse a proof.
+unsafe fn label(from: abi::Bytes) -> Result<String> {
+    // SAFETY: see `job`.
+    unsafe {
+        match bytes("label", from)? {
+            long if long.len() > MAX_LABEL_BYTES => Ok(String::from_utf8_lossy(&long[..MAX_LABEL_BYTES]).into_owned()),
+            _ => text("label", from),
+        }
     }
 }
 

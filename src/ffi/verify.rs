@@ -10,7 +10,7 @@ use crate::circuit::registered::params_file_name;
 use crate::engine::limits::HostLimits;
 use crate::error::{Error, Result};
 use crate::groth16::{Proof, Verifier, PROOF_BYTES};
-use crate::srs::{FileStat, ParamDirs, SrsFile, SrsOptions};
+use crate::srs::{fault, FileStat, ParamDirs, SrsFile, SrsOptions};
 
 /// Keys that stay ready: one for each kind at two sizes. WindowPoSt's is 2.5 MB.
 const KEPT: usize = 8;
@@ -95,7 +95,12 @@ pub fn verify(claim: &Claim, proof: &[u8], keys: &Keys) -> Result<()> {
         let (bytes, partitions) = (proof.len(), inputs.len());
         return invalid(format!("{bytes} bytes instead of {PROOF_BYTES} for each of {partitions} partitions"));
     }
-    let verifier = keys.verifier(&params_file_name(claim.circuit()?))?;
+    let file = params_file_name(claim.circuit()?);
+    let verifier = keys.verifier(&file)?;
+    if let Err(Error::Invalid { reason, .. }) = inputs.iter().try_for_each(|inputs| verifier.check_count(inputs)) {
+        let found = format!("those of another circuit: {reason}");
+        return Err(fault(file.as_ref(), "ic", None, "the circuit's count of points", found));
+    }
     for (k, (inputs, proof)) in inputs.iter().zip(proof.chunks_exact(PROOF_BYTES)).enumerate() {
         let Ok(decoded) = Proof::from_bytes(proof) else {
             return invalid(format!("partition {k}: not three points of the groups"));

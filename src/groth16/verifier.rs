@@ -31,16 +31,22 @@ impl Verifier {
         }
     }
 
+    /// Errors: INVALID if the number of inputs doesn't fit the key.
+    pub(crate) fn check_count(&self, inputs: &[Fr]) -> Result<()> {
+        if inputs.len() + 1 == self.ic.len() {
+            return Ok(());
+        }
+        let reason = format!("{} inputs, the verifying key has {}", inputs.len(), self.ic.len() - 1);
+        Err(Error::invalid("inputs", reason))
+    }
+
     /// Whether `e(A, B) = e(α, β)·e(Σ x_i IC_i, γ)·e(C, δ)`.
     ///
     /// Shapes: `inputs` are the public inputs without ONE, one per IC point but the first.
     /// Threads: runs on the caller's thread; about 2 ms, and 5 µs for each input.
     /// Errors: INVALID if the number of inputs doesn't fit the key.
     pub fn verify(&self, inputs: &[Fr], proof: &Proof) -> Result<bool> {
-        if inputs.len() + 1 != self.ic.len() {
-            let reason = format!("{} inputs, the verifying key has {}", inputs.len(), self.ic.len() - 1);
-            return Err(Error::invalid("inputs", reason));
-        }
+        self.check_count(inputs)?;
         let public = (self.ic[0] + linear_combination(&self.ic[1..], inputs)).to_affine();
         let terms =
             [(&proof.a, &G2Prepared::from(proof.b)), (&public, &self.minus_gamma), (&proof.c, &self.minus_delta)];

@@ -71,8 +71,10 @@ impl Cache {
                 return Err(Error::Internal(format!("the circuit {name} has changed: hash {found}, not {pinned}")));
             }
         }
-        if let Err(error) = self.store(name, &r1cs) {
-            log::warn!("R1CS cache: {error}; {name} will be recorded again");
+        match self.store(name, &r1cs) {
+            Ok(()) => {}
+            Err(Error::Internal(why)) => log::warn!("R1CS cache: {why}; {name} will be recorded again"),
+            Err(error) => log::warn!("R1CS cache: {error}; {name} will be recorded again"),
         }
         Ok(r1cs)
     }

@@ -130,7 +130,7 @@ impl SrsFile {
     }
 
     /// Compares the sections' counts with those that `r1cs` asks for. Reads every column of the R1CS once.
-    /// Errors: INVALID names each section that differs, with both counts.
+    /// Errors: PARAMS_CORRUPT names each section that differs, with both counts.
     pub fn check_counts(&self, r1cs: &R1cs) -> Result<()> {
         let expected = r1cs.query_counts();
         let differing: Vec<_> = Section::ALL
@@ -144,8 +144,8 @@ impl SrsFile {
         if differing.is_empty() {
             return Ok(());
         }
-        let file = self.file.display();
-        Err(Error::invalid("srs", format!("{file} is of another circuit: {}", differing.join("; "))))
+        let found = format!("those of another circuit: {}", differing.join("; "));
+        Err(fault(&self.file, "", None, "the circuit's counts of points", found))
     }
 
     /// Carries out `check` over the whole file, unless it is remembered for this path, size, modification time and

@@ -9,6 +9,7 @@ use std::path::Path;
 use filecoin_proofs_api::{RegisteredPoStProof, RegisteredUpdateProof};
 use serde::{Deserialize, Serialize};
 
+use crate::circuit::claim::{Claim, PostClaim};
 use crate::circuit::porep::PorepRequest;
 use crate::circuit::post::PostRequest;
 use crate::circuit::update::UpdateRequest;
@@ -103,7 +104,8 @@ impl Input {
         NewFile::create(path).and_then(write).map_err(|error| files::error("path", path, &error))
     }
 
-    /// Checks the vanilla proofs against the public inputs beside them. Errors: those of [`Request::check`].
+    /// Checks the vanilla proofs against the public inputs beside them. Errors: those of [`Request::check`]; INVALID naming
+    /// `sectors` if a PoSt's aren't those of its vanilla proofs.
     pub fn check(&self) -> Result<CheckedProofs> {
         match self {
             Input::Porep(PorepInput { miner, sector, c1 }) => {
@@ -117,7 +119,14 @@ impl Input {
             Input::Post(input) => {
                 let PostInput { proof, miner, randomness, partition, .. } = *input;
                 let vanilla_proofs = &slices(&input.vanilla_proofs)[..];
-                Request::Post(PostRequest { proof, miner, randomness, partition, vanilla_proofs }).check()
+                let checked =
+                    Request::Post(PostRequest { proof, miner, randomness, partition, vanilla_proofs }).check()?;
+                let sectors = input.sectors.iter().map(|sector| (sector.sector, sector.comm_r)).collect();
+                let claim = Claim::Post(PostClaim { proof, randomness, partition, sectors });
+                match claim.inputs()?.into_iter().eq(checked.partitions().map(|partition| partition.inputs())) {
+                    true => Ok(checked),
+                    false => Err(Error::invalid("sectors", "not those of the vanilla proofs")),
+                }
             }
         }
     }

@@ -123,6 +123,8 @@ fn posts_on_the_cpu() {
     let winning_file = dir.path().join(params_file_name(circuit(Kind::WinningPoSt)));
     std::fs::rename(dir.path().join(params_file_name(circuit(Kind::WindowPoSt))), winning_file).unwrap();
     let engine = Engine::open(Config { allow_unknown_params: true, ..config }).unwrap();
-    let error = ended(&engine, job(9, winning)).result.unwrap_err().to_string();
+    let error = ended(&engine, job(9, winning)).result.unwrap_err();
+    assert_eq!(error.status(), Status::ParamsCorrupt, "not the request's fault");
+    let error = error.to_string();
     assert!(error.contains("of another circuit") && error.contains("expected"), "{error}");
 }

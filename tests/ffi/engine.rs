@@ -151,7 +151,11 @@ fn malformed_requests_are_named() {
     let short = Update { comm_r_old: bytes(&[0; 31]), ..good };
     let number = Update { proof_type: 5, ..good };
     let none = Update { vanilla_proof_count: 0, ..good };
-    for update in [&null_list, &null_proof, &short, &number, &none] {
+    let (listed, byte) = (vec![content; 4097], vec![0; (1 << 20) + 1]);
+    let many = Update { vanilla_proofs: listed.as_ptr(), vanilla_proof_count: 4097, ..good };
+    let large = bytes(&byte);
+    let large = Update { vanilla_proofs: &large, ..good };
+    for update in [&null_list, &null_proof, &short, &number, &none, &many, &large] {
         assert_eq!(submit(engine, &[request(2, update)]), [CUZK_INVALID]);
     }
     let post = Post { struct_size: size_of::<Post>() as u64, proof_type: 10, ..zeroed() };
@@ -164,6 +168,12 @@ fn malformed_requests_are_named() {
     ] {
         assert_eq!(submit(engine, &[request]), [CUZK_INVALID]);
     }
+    // A label is for logs: however long, it is no reason to refuse.
+    assert_eq!(
+        submit(engine, &[Request { tag: 3, label: bytes(&"é".repeat(1 << 20).into_bytes()), ..one }]),
+        [CUZK_OK]
+    );
+    assert_eq!(completion(engine).0.status, CUZK_OK);
     // What is wrong with the array is wrong with the call.
     let mut result = zeroed::<ErrorOut>();
     let sizes = [one, Request { struct_size: 64, ..one }];

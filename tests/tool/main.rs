@@ -10,7 +10,7 @@ use std::fs;
 
 use cuzk::circuit::registered::params_file_name;
 use cuzk::circuit::{CircuitId, Kind};
-use cuzk::vanilla::Input;
+use cuzk::vanilla::{Input, PostInput};
 use cuzk::Status;
 use fixture::{code, fails, start, succeeds, Place, SRS};
 
@@ -64,6 +64,17 @@ fn a_false_input_is_named_and_gives_no_proof() {
     let arguments = format!("prove --input false.json --out false.proof {SRS}");
     fails(&place, &arguments, Status::Invalid, "vanilla_proofs");
     assert!(!place.join("false.proof").exists());
+    // What `verify` would be told of the sectors.
+    let Input::Post(input) = Input::read(&place.join("window.json")).unwrap() else { panic!("a PoSt") };
+    let mut others = [(); 3].map(|()| input.sectors.clone());
+    others[0].clear();
+    others[1][0].sector += 1;
+    others[2][0].comm_r[0] ^= 1;
+    for sectors in others {
+        Input::Post(PostInput { sectors, ..input.clone() }).write(&place.join("false.json")).unwrap();
+        fails(&place, &arguments, Status::Invalid, "sectors");
+    }
+    assert!(!place.join("false.proof").exists());
 }
 
 #[test]
@@ -80,7 +91,7 @@ fn unknown_missing_and_exchanged_srs() {
         fs::copy(place.join("params").join(name(of)), place.join("exchanged").join(name(at))).unwrap();
         let prove = format!("prove --input {input} --out again.proof --cache cache --params exchanged");
         let exchanged = format!("{prove} --allow-unknown-params");
-        fails(&place, &exchanged, Status::Invalid, "of another circuit: ic: expected");
+        fails(&place, &exchanged, Status::ParamsCorrupt, "of another circuit: ic: expected");
     }
     assert!(!place.join("again.proof").exists());
 }
@@ -101,6 +112,9 @@ fn info_and_warm_say_what_is_there() {
     let said = succeeds(&place, &format!("{warm} --check identity"));
     assert!(said.contains("R1CS of 90883 rows") && said.contains("is unknown"), "{said}");
     fails(&place, &warm, Status::Invalid, "add --check subgroup");
+    let nowhere = "--params params --allow-unknown-params --cache winning.json";
+    let nowhere = format!("warm --circuit winningpost-2kib --check identity {nowhere}");
+    fails(&place, &nowhere, Status::Invalid, "can't be written");
     let kept = place.names("cache");
     assert!(kept.len() == 2 && kept.iter().all(|name| name.starts_with("r1cs-")), "{kept:?}");
 }

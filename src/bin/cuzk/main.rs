@@ -52,7 +52,14 @@ enum Command {
 fn main() -> ExitCode {
     die_of_a_closed_pipe();
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).format_target(false).init();
-    match run(Arguments::parse().command) {
+    let command = Arguments::parse().command;
+    // filecoin-proofs panics over an environment variable or a settings file that it can't read.
+    let result = std::panic::catch_unwind(|| run(command)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().cloned();
+        let said = said.or_else(|| panic.downcast_ref::<&str>().map(|said| (*said).to_owned()));
+        Err(Error::Internal(format!("a panic: {}", said.unwrap_or_default())))
+    });
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             note(format_args!("cuzk: {error}"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cuzk::circuit::registered::{params_file_name, post_circuit, prover_id, seal_circuit, update_circuit};
 use cuzk::circuit::CircuitId;
+use cuzk::error::FileFault;
 use cuzk::files;
 use cuzk::srs::{ParamDirs, VerifyingKey, PARAM_DIR_ENV};
 use cuzk::vanilla::{Input, PorepInput, PostInput, UpdateInput};
@@ -45,13 +46,23 @@ impl Verify {
         let input = read_input(&self.input)?;
         let proof = files::read("proof", &self.proof, MAX_PROOF_BYTES)?;
         let step = Step::new("verifying");
-        check_vk(circuit(&input)?)?;
+        let vk = check_vk(circuit(&input)?)?;
         let valid = match &input {
             Input::Porep(input) => porep(input, &proof),
             Input::Update(input) => update(input, &proof),
             Input::Post(input) => post(input, &proof),
         };
-        let valid = valid.map_err(|error| Error::invalid("proof", format!("{error:#}")))?;
+        let valid = valid.map_err(|error| match format!("{error:#}") {
+            // Its words for a key with another count of points.
+            text if text.contains("malformed verifying key") => Error::ParamsCorrupt(FileFault {
+                file: vk,
+                section: "ic",
+                index: None,
+                expected: "the circuit's count of points".into(),
+                found: "another circuit's".into(),
+            }),
+            text => Error::invalid("proof", text),
+        })?;
         if !valid {
             return Err(Error::invalid("proof", "filecoin-proofs doesn't accept it"));
         }
@@ -61,10 +72,10 @@ impl Verify {
 }
 
 /// The verifying key must be there and sound: what filecoin-proofs says of one that isn't sounds like a false proof.
-fn check_vk(id: CircuitId) -> Result<()> {
+fn check_vk(id: CircuitId) -> Result<PathBuf> {
     let name = Path::new(&params_file_name(id)).with_extension("vk");
     let path = ParamDirs::new(Vec::new()).find(&name.to_string_lossy())?;
-    VerifyingKey::read(&path).map(|_| ())
+    VerifyingKey::read(&path).map(|_| path)
 }
 
 fn circuit(input: &Input) -> Result<CircuitId> {

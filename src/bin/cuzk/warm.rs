@@ -45,7 +45,12 @@ impl Warm {
         let pool = pool(&self.threads)?;
         for (id, name) in ids.into_iter().zip(&self.circuit) {
             let step = Step::new(format!("recording {name}"));
-            let r1cs = pool.install(|| id.r1cs(&Cache::new(self.sources.cache())))?;
+            let cache = Cache::new(self.sources.cache());
+            let r1cs = pool.install(|| id.r1cs(&cache))?;
+            let file = cache.path(&id.to_string());
+            if !file.is_file() {
+                return Err(Error::invalid("cache", format!("{} can't be written", file.display())));
+            }
             say!("{name}: R1CS of {} rows ({:.1} s)", r1cs.row_count(), step.end().as_secs_f64())?;
 
             let srs = pool.install(|| self.sources.srs(id))?;
