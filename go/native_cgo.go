@@ -51,7 +51,7 @@ func nativeSubmit(id uint64, jobs []job) []error {
 	defer pins.Unpin()
 	requests := make([]C.cuzk_request_t, len(jobs))
 	for i, job := range jobs {
-		requests[i], errs[i] = pins.request(job)
+		requests[i] = pins.request(job)
 	}
 	results := make([]C.cuzk_error_t, len(jobs))
 	var failure C.cuzk_error_t
@@ -60,13 +60,8 @@ func nativeSubmit(id uint64, jobs []job) []error {
 	for i, result := range results {
 		// Its own copy: of a pointer into an array cgo would look through all of that each time.
 		err := take(C.uint32_t(result.status), &result)
-		switch {
-		case errs[i] != nil:
-			// Refused on this side; the engine was shown an empty request in its place.
-		case failed != nil:
+		if errs[i] = err; failed != nil {
 			errs[i] = failed
-		default:
-			errs[i] = err
 		}
 	}
 	return errs
@@ -134,10 +129,7 @@ func nativeStats(id uint64) (Stats, error) {
 func nativeVerify(claim Claim, proof []byte, config *Config) error {
 	var pins pins
 	defer pins.Unpin()
-	native, err := pins.claim(claim)
-	if err != nil {
-		return err
-	}
+	native := pins.claim(claim)
 	bytes := pins.bytes(proof)
 	source := pins.vkSource(config)
 	var failure C.cuzk_error_t

@@ -107,7 +107,8 @@ func (p *pins) vkSource(config *Config) C.cuzk_vk_source_t {
 	return native
 }
 
-func (p *pins) request(job job) (C.cuzk_request_t, error) {
+// request is given what checkRequest has passed.
+func (p *pins) request(job job) C.cuzk_request_t {
 	native := C.cuzk_request_t{
 		struct_size: C.sizeof_cuzk_request_t,
 		tag:         C.uint64_t(job.tag),
@@ -130,10 +131,8 @@ func (p *pins) request(job job) (C.cuzk_request_t, error) {
 	case WinningPoSt:
 		native.winning_post = pinValue(p, p.post(request.ProofType, request.Miner, request.Randomness, 0,
 			request.VanillaProofs))
-	default:
-		return native, invalid("request", fmt.Sprintf("%T is none of this package's requests", request))
 	}
-	return native, nil
+	return native
 }
 
 // label is cut to what can be kept of it.
@@ -169,7 +168,8 @@ func (p *pins) post(proof int64, miner uint64, randomness [32]byte, partition ui
 	return native
 }
 
-func (p *pins) claim(claim Claim) (C.cuzk_claim_t, error) {
+// claim is given what checkClaim has passed.
+func (p *pins) claim(claim Claim) C.cuzk_claim_t {
 	native := C.cuzk_claim_t{struct_size: C.sizeof_cuzk_claim_t}
 	switch claim := claim.(type) {
 	case PoRepClaim:
@@ -195,10 +195,8 @@ func (p *pins) claim(claim Claim) (C.cuzk_claim_t, error) {
 		native.window_post = pinValue(p, p.postClaim(claim.ProofType, claim.Randomness, claim.Partition, claim.Sectors))
 	case WinningPoStClaim:
 		native.winning_post = pinValue(p, p.postClaim(claim.ProofType, claim.Randomness, 0, claim.Sectors))
-	default:
-		return native, invalid("claim", fmt.Sprintf("%T is none of this package's claims", claim))
 	}
-	return native, nil
+	return native
 }
 
 func (p *pins) postClaim(proof int64, randomness [32]byte, partition uint32, sectors []Sector) C.cuzk_post_claim_t {

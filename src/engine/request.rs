@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use filecoin_proofs_api::{PoStType, RegisteredPoStProof, RegisteredUpdateProof};
 
+use crate::circuit::decode::check_byte_limit;
 use crate::circuit::porep::{PorepRequest, MAX_C1_BYTES, MAX_ENVELOPE_BYTES};
 use crate::circuit::post::{PostRequest, MAX_SECTOR_BYTES};
 use crate::circuit::registered::{partition_count, post_circuit, update_circuit};
@@ -164,8 +165,7 @@ fn each_at_most(proofs: &[Vec<u8>], most: usize) -> Result<()> {
 fn at_most(field: &'static str, bytes: usize, most: usize) -> Result<()> {
     match bytes {
         0 => Err(Error::invalid(field, "empty")),
-        bytes if bytes > most => Err(Error::invalid(field, format!("{bytes} bytes, at most {most} are read"))),
-        _ => Ok(()),
+        bytes => check_byte_limit(field, bytes, most),
     }
 }
 

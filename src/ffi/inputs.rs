@@ -7,6 +7,7 @@ use super::abi;
 use super::numbers::{self, CUZK_ABI_VERSION, CUZK_CPU_FALLBACK_NONE};
 use super::read::{bytes, bytes_32, list, paths, reserved, switch, text, texts, versioned};
 use crate::circuit::claim::{Claim, PorepClaim, PostClaim, UpdateClaim};
+use crate::circuit::decode::check_byte_limit;
 use crate::circuit::porep::MAX_ENVELOPE_BYTES;
 use crate::circuit::registered::{post_circuit, post_proof, seal_proof, update_proof};
 use crate::circuit::update::MAX_PARTITION_BYTES;
@@ -199,10 +200,8 @@ unsafe fn vanilla_proofs(ptr: *const abi::Bytes, count: u64) -> Result<Vec<Vec<u
 unsafe fn copied(field: &'static str, from: abi::Bytes, most: usize) -> Result<Vec<u8>> {
     // SAFETY: see `job`.
     let bytes = unsafe { bytes(field, from)? };
-    match bytes.len() {
-        count if count > most => Err(Error::invalid(field, format!("{count} bytes, at most {most} are read"))),
-        _ => Ok(bytes.to_vec()),
-    }
+    check_byte_limit(field, bytes.len(), most)?;
+    Ok(bytes.to_vec())
 }
 
 /// A label, cut to what can be kept of it: it is for logs, and no reason to refuse a proof.

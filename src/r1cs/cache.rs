@@ -71,10 +71,9 @@ impl Cache {
                 return Err(Error::Internal(format!("the circuit {name} has changed: hash {found}, not {pinned}")));
             }
         }
-        match self.store(name, &r1cs) {
-            Ok(()) => {}
-            Err(Error::Internal(why)) => log::warn!("R1CS cache: {why}; {name} will be recorded again"),
-            Err(error) => log::warn!("R1CS cache: {error}; {name} will be recorded again"),
+        if let Err(error) = self.store(name, &r1cs) {
+            let why = if let Error::Internal(why) = error { why } else { error.to_string() };
+            log::warn!("R1CS cache: {why}; {name} will be recorded again");
         }
         Ok(r1cs)
     }

@@ -55,13 +55,19 @@ fn a_partition_is_dropped_half_way_twice_at_most() {
     assert_eq!(names, [bulk, post, bulk, post, bulk, "winningpost-2kib", post]);
 }
 
-#[test]
-fn one_device_makes_way_for_one_window_post() {
-    let mut host = Host::open(EchoOptions { devices: 3, max_batch: 1, ..EchoOptions::default() });
+/// Devices that have an update's circuit and a WindowPoSt's, and prove one partition at a time.
+fn ready(devices: u32) -> Host {
+    let mut host = Host::open(EchoOptions { devices, max_batch: 1, ..EchoOptions::default() });
     for (tag, kind) in [(10, Kind::SnapDeals), (11, Kind::WindowPoSt)] {
         host.engine.preload(circuit(kind), tag).unwrap();
         host.wait(tag).result.unwrap();
     }
+    host
+}
+
+#[test]
+fn one_device_makes_way_for_one_window_post() {
+    let mut host = ready(3);
     host.inject(EchoFaultKind::HoldProve, Some(Kind::SnapDeals), 1000);
     (1..4).for_each(|tag| host.submit(update(tag)));
     host.until("all at work", |stats| stats.proving == 3);
@@ -82,11 +88,7 @@ fn one_device_makes_way_for_one_window_post() {
 
 #[test]
 fn a_window_post_takes_a_device_that_makes_way_at_once() {
-    let mut host = Host::open(EchoOptions { devices: 2, max_batch: 1, ..EchoOptions::default() });
-    for (tag, kind) in [(10, Kind::SnapDeals), (11, Kind::WindowPoSt)] {
-        host.engine.preload(circuit(kind), tag).unwrap();
-        host.wait(tag).result.unwrap();
-    }
+    let mut host = ready(2);
     host.inject(EchoFaultKind::HoldProve, Some(Kind::SnapDeals), 1000);
     [1, 2].into_iter().for_each(|tag| host.submit(update(tag)));
     // The first two take one device's partition twice; the third goes to the other, which was never asked to make way.
